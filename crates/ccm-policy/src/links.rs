@@ -1,5 +1,7 @@
 //! Symbolic links on the way to a path.
 
+use std::borrow::Cow;
+
 use crate::lookup::{LinkReading, Lookup};
 
 /// Maximum number of links on the way to a path, as for the kernel.
@@ -20,9 +22,9 @@ pub enum LinkDestination {
 /// Follows the links on the way to an absolute path, the last part included, as the kernel does: `..` is the directory
 /// above what a link leads to. What does not exist yet stays as written.
 pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
-    let mut pending: Vec<String> = parts(path);
+    let mut pending: Vec<Cow<'_, str>> = parts(path).map(Cow::Borrowed).collect();
     // Without a slash at its end, so that the root is empty.
-    let mut reached = String::new();
+    let mut reached = String::with_capacity(path.len());
     let mut links = 0;
     let mut has_climbed = false;
     while let Some(part) = pending.pop() {
@@ -31,12 +33,13 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
             reached.truncate(reached.rfind('/').unwrap_or_default());
             continue;
         }
-        match of_process(&reached, &part) {
+        let process_part = of_process(&reached, &part);
+        let above = reached.len();
+        reached.push('/');
+        reached.push_str(&part);
+        match process_part {
             ProcessPart::Other => {}
-            ProcessPart::Plain => {
-                reached = format!("{reached}/{part}");
-                continue;
-            }
+            ProcessPart::Plain => continue,
             ProcessPart::Root => {
                 links += 1;
                 reached.clear();
@@ -46,18 +49,15 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
             ProcessPart::OpenFiles if pending.len() <= 1 => return LinkDestination::Same,
             ProcessPart::OpenFiles | ProcessPart::Unknown => return LinkDestination::Unknown,
         }
-        let next = format!("{reached}/{part}");
-        match lookup.read_link(&next) {
-            LinkReading::NoLink => reached = next,
+        match lookup.read_link(&reached) {
+            LinkReading::NoLink => {}
             LinkReading::Link(target) => {
                 links += 1;
                 if links > MAX_LINKS {
                     return LinkDestination::Unknown;
                 }
-                if target.starts_with('/') {
-                    reached.clear();
-                }
-                pending.extend(parts(&target));
+                reached.truncate(if target.starts_with('/') { 0 } else { above });
+                pending.extend(parts(&target).map(|part| Cow::Owned(part.to_owned())));
             }
             LinkReading::Unknown => return LinkDestination::Unknown,
         }
@@ -86,9 +86,8 @@ pub(crate) fn follow_above(lookup: &dyn Lookup, path: &str) -> LinkDestination {
 }
 
 /// Returns the parts of a path, the last one first.
-fn parts(path: &str) -> Vec<String> {
-    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    parts.rev().map(ToOwned::to_owned).collect()
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').rev().filter(|part| !matches!(*part, "" | "."))
 }
 
 /// Part of a path below `/proc`.

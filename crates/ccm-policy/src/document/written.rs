@@ -1,27 +1,46 @@
 //! Texts of rules for people who approve by them.
 
-use ccm_model::{Node, NodeMap, NodeValue, ScalarKind};
+use ccm_model::{Node, NodeEntry, NodeMap, NodeValue, ScalarKind};
 
 /// Returns a rule as a line for each key, with aliases expanded. Its examples say nothing about its meaning.
 pub(super) fn lines(map: &NodeMap) -> Vec<String> {
     let entries = map.entries().iter().filter(|entry| &*entry.key.text != "examples");
-    entries.map(|entry| format!("{}: {}", entry.key.text, text(&entry.value))).collect()
+    let line = |entry| {
+        let mut line = String::new();
+        add_entry(entry, &mut line);
+        line
+    };
+    entries.map(line).collect()
 }
 
-fn text(node: &Node) -> String {
+fn add_entry(entry: &NodeEntry, line: &mut String) {
+    line.push_str(&entry.key.text);
+    line.push_str(": ");
+    add_value(&entry.value, line);
+}
+
+fn add_value(node: &Node, line: &mut String) {
     match &node.value {
         // A text always has a form in JSON.
         NodeValue::Scalar(scalar) if scalar.kind() == ScalarKind::Text => {
-            serde_json::to_string(&*scalar.text).unwrap_or_default()
+            line.push_str(&serde_json::to_string(&*scalar.text).unwrap_or_default());
         }
-        NodeValue::Scalar(scalar) => scalar.text.to_string(),
+        NodeValue::Scalar(scalar) => line.push_str(&scalar.text),
         NodeValue::List(elements) => {
-            format!("[{}]", elements.iter().map(text).collect::<Vec<_>>().join(", "))
+            line.push('[');
+            for (position, element) in elements.iter().enumerate() {
+                line.push_str(if position == 0 { "" } else { ", " });
+                add_value(element, line);
+            }
+            line.push(']');
         }
         NodeValue::Map(map) => {
-            let entries =
-                map.entries().iter().map(|entry| format!("{}: {}", entry.key.text, text(&entry.value)));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+            line.push('{');
+            for (position, entry) in map.entries().iter().enumerate() {
+                line.push_str(if position == 0 { "" } else { ", " });
+                add_entry(entry, line);
+            }
+            line.push('}');
         }
     }
 }

@@ -224,6 +224,22 @@ fn examples_are_tested() {
 }
 
 #[test]
+fn no_example_of_many_rules_is_left_out() {
+    for count in [1, 2, 31, 32, 33, 101] {
+        let rule = |number| {
+            format!(
+                "  - {{match: {{program: p{number}}}, deny: true, examples: {{yes: [other {number}]}}}}\n"
+            )
+        };
+        let rules: String = (0..count).map(rule).collect();
+        let found = errors(&format!("rules:\n{rules}"));
+        let places = found.iter().map(|error| error.split(':').next().unwrap_or_default().to_owned());
+        let lines = (3..count + 3).map(|line| line.to_string());
+        assert!(places.eq(lines), "{count}: {found:?}");
+    }
+}
+
+#[test]
 fn the_version_is_required() {
     for (text, expected) in [
         ("", "1:1 the policy is empty | begin the file with `ccm_policy: 1`"),

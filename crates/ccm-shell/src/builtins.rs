@@ -1,5 +1,6 @@
 //! Builtins: their effects on the shell itself.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::dialect::{ShellDialect, is_name, is_special};
@@ -191,7 +192,7 @@ impl Follower<'_> {
         self.unset_prefixed(&command, state)?;
         let mut texts = Vec::new();
         for word in command.words.iter().skip(1) {
-            let Some(text) = word.text().filter(|_| !word.is_many()) else {
+            let Some(text) = word.text().filter(|_| !word.is_many()).map(Cow::into_owned) else {
                 self.doubt(DoubtKind::Code, span);
                 self.finish(command);
                 state.invalidate();
@@ -222,7 +223,7 @@ impl Follower<'_> {
             self.finish(command);
             return Ok(Flow::same(&state.directories));
         };
-        let text = action.text().filter(|_| !action.is_many());
+        let text = action.text().filter(|_| !action.is_many()).map(Cow::into_owned);
         let is_reset = match text.as_deref() {
             Some("-" | "" | "-l" | "-p") => true,
             _ => is_numeric(action) || signals.is_empty(),

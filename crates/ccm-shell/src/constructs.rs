@@ -85,7 +85,7 @@ impl Follower<'_> {
         };
         let is_numeric = |value: &ShellWord| value.text().is_some_and(|text| is_integer(&text));
         let value = match only.as_ref().and_then(ShellWord::text) {
-            Some(text) => Some(VariableValue::Text(text)),
+            Some(text) => Some(VariableValue::Text(text.into_owned())),
             None => (words.is_some() && values.iter().all(is_numeric)).then_some(VariableValue::Number),
         };
         let mut construct = self.construct(state, span);

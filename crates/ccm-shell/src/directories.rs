@@ -1,5 +1,6 @@
 //! Builtins that change the directory.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::follow::Follower;
@@ -65,7 +66,7 @@ fn directory_operand(name: &str, command: &ShellCommand, state: &ShellState) -> 
             Some(VariableValue::Text(home)) => Some(home),
             _ => None,
         },
-        [operand] if !operand.is_many() => operand.text(),
+        [operand] if !operand.is_many() => operand.text().map(Cow::into_owned),
         _ => None,
     };
     target.filter(|target| {

@@ -51,7 +51,7 @@ impl FieldBuilder {
 
     /// Adds text that is not in quotes, with patterns. `ends_bracket` is true if `]` comes behind the text.
     fn plain(&mut self, text: &str, ends_bracket: bool) {
-        let mut run = String::new();
+        let mut run = String::with_capacity(text.len());
         for (at, character) in text.char_indices() {
             let is_pattern = match character {
                 _ if self.place == WordPlace::Value => false,

@@ -53,7 +53,7 @@ impl ShellReading {
                 return Err(unknown("PATH of this command is known only when it runs"));
             }
             let program = ShellProgram {
-                name,
+                name: name.into_owned(),
                 search_path: Arc::clone(&command.search_path),
                 directories: Arc::clone(&command.directories),
                 span: command.span,

@@ -1,5 +1,6 @@
 //! Result of reading a text: its simple commands, with all that is known of each.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -193,27 +194,27 @@ impl ShellWord {
     }
 
     /// Returns the text of the word, if all of it is known.
-    pub fn text(&self) -> Option<String> {
-        let mut whole = String::new();
-        for piece in &self.pieces {
-            match piece {
-                WordPiece::Text { text, .. } => whole += text,
-                WordPiece::Pattern(_) | WordPiece::Unknown { .. } => return None,
-            }
-        }
-        Some(whole)
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        self.is_text().then(|| self.known_prefix())
+    }
+
+    /// Returns `true` if all of the word is known.
+    pub fn is_text(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, WordPiece::Text { .. }))
     }
 
     /// Returns the text before the first piece that is a pattern or not known.
-    pub fn known_prefix(&self) -> String {
-        let mut prefix = String::new();
-        for piece in &self.pieces {
-            match piece {
-                WordPiece::Text { text, .. } => prefix += text,
-                WordPiece::Pattern(_) | WordPiece::Unknown { .. } => break,
-            }
+    pub fn known_prefix(&self) -> Cow<'_, str> {
+        let known = self.pieces.iter().map_while(|piece| match piece {
+            WordPiece::Text { text, .. } => Some(&**text),
+            WordPiece::Pattern(_) | WordPiece::Unknown { .. } => None,
+        });
+        // Most words have one piece, which needs no copy.
+        match (known.clone().next(), known.clone().nth(1)) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(only), None) => Cow::Borrowed(only),
+            (Some(_), Some(_)) => Cow::Owned(known.collect()),
         }
-        prefix
     }
 
     /// Returns `true` if the word may become none or several.

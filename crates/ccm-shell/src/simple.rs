@@ -1,5 +1,6 @@
 //! Simple commands.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::braces;
@@ -205,7 +206,7 @@ impl Follower<'_> {
     pub(crate) fn start(&mut self, mut command: ShellCommand, state: &mut ShellState) -> ReadResult<Flow> {
         self.budget.steps(1 + command.words.len(), command.span)?;
         let first = command.words.first().filter(|word| !word.is_many()).and_then(ShellWord::text);
-        let Some(name) = first else {
+        let Some(name) = first.map(Cow::into_owned) else {
             // Any builtin is possible.
             command.role = CommandRole::Program;
             self.commands.push(command);
@@ -280,7 +281,7 @@ impl ShellCommand {
 pub(crate) fn value_of(word: &ShellWord) -> Option<VariableValue> {
     match word.text() {
         Some(text) if text.len() > MAX_VALUE => None,
-        Some(text) => Some(VariableValue::Text(text)),
+        Some(text) => Some(VariableValue::Text(text.into_owned())),
         None => crate::numbers::is_number(word).then_some(VariableValue::Number),
     }
 }

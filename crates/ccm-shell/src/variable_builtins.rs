@@ -1,5 +1,7 @@
 //! Builtins that set variables.
 
+use std::borrow::Cow;
+
 use crate::dialect::{ShellDialect, is_name};
 use crate::follow::Follower;
 use crate::reading::{DoubtKind, ShellAssignment, ShellCommand, ShellWord, WordPiece};
@@ -122,7 +124,9 @@ impl Follower<'_> {
                     let value = if attached.is_empty() { words.next() } else { None };
                     if flag == 'a' {
                         names.push((
-                            value.and_then(ShellWord::text).unwrap_or_else(|| attached.to_owned()),
+                            value
+                                .and_then(ShellWord::text)
+                                .unwrap_or_else(|| Cow::Owned(attached.to_owned())),
                             word,
                         ));
                     }
@@ -135,7 +139,7 @@ impl Follower<'_> {
         let mut found: Vec<String> = Vec::new();
         for (name, word) in &names {
             if is_name(name) {
-                found.push(name.clone());
+                found.push(name.clone().into_owned());
             } else if self.dialect == ShellDialect::Sh {
                 let message = format!("`{name}` is no name of a variable in every shell");
                 return Err(UnreadableText::ambiguous(operand_span(command, word), message));
@@ -155,7 +159,7 @@ impl Follower<'_> {
 
     pub(crate) fn getopts(&mut self, command: &mut ShellCommand, state: &mut ShellState) -> ReadResult<()> {
         let span = command.span;
-        match command.words.get(2).map(|word| (word, word.text())) {
+        match command.words.get(2).map(|word| (word, word.text().map(Cow::into_owned))) {
             None => {}
             Some((_, Some(name))) if is_name(&name) => {
                 state.set(&name, None, self.budget, span)?;
@@ -172,7 +176,7 @@ impl Follower<'_> {
         let span = command.span;
         let mut is_function = false;
         for word in command.words.iter().skip(1) {
-            match word.text().filter(|_| !word.is_many()) {
+            match word.text().filter(|_| !word.is_many()).map(Cow::into_owned) {
                 None => {
                     self.doubt(DoubtKind::VariableName, span);
                     state.invalidate();
@@ -217,7 +221,7 @@ impl Follower<'_> {
         let attached = option.as_deref().and_then(|text| text.strip_prefix("-v")).unwrap_or_default();
         let (name, word) = if attached.is_empty() {
             let Some(word) = command.words.get(2) else { return Ok(()) };
-            (word.text().filter(|_| !word.is_many()), word)
+            (word.text().filter(|_| !word.is_many()).map(Cow::into_owned), word)
         } else {
             (Some(attached.to_owned()), first)
         };

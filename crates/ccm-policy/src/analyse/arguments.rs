@@ -245,6 +245,8 @@ impl ParsedOption {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use ccm_shell::ShellSpan;
 
     use super::*;
@@ -262,7 +264,7 @@ mod tests {
             shown.push(value.map_or_else(|| option.name.clone(), |value| format!("{}={value}", option.name)));
         }
         shown.push("|".to_owned());
-        shown.extend(parsed.operands.iter().filter_map(ShellWord::text));
+        shown.extend(parsed.operands.iter().filter_map(ShellWord::text).map(Cow::into_owned));
         shown.join(" ")
     }
 

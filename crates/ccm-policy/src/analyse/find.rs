@@ -82,7 +82,11 @@ impl Analyser<'_> {
             if name.starts_with('-')
                 && let Some(command) = self.analysis.commands.get_mut(index)
             {
-                command.options.push(AnalysedOption { name, other_names: Vec::new(), value });
+                command.options.push(AnalysedOption {
+                    name: name.into_owned(),
+                    other_names: Vec::new(),
+                    value,
+                });
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Programs whose arguments no table describes.
 
+use std::borrow::Cow;
+
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
@@ -88,7 +90,7 @@ impl Analyser<'_> {
                 "--" => {}
                 "-s" | "-n" | "-q" | "--signal" | "--queue" if is_first => {
                     let value = rest.next().and_then(ShellWord::text);
-                    signal = signal.or(value);
+                    signal = signal.or(value.map(Cow::into_owned));
                     continue;
                 }
                 "-p" | "--pid" | "-a" | "--all" | "--verbose" if is_first => continue,
@@ -120,7 +122,7 @@ impl Analyser<'_> {
     /// Judges the number of a process that gets a signal.
     pub(super) fn process(&mut self, index: usize, word: &ShellWord) {
         let text = word.text();
-        self.effect(index, Effect::new(EffectKind::Signal, text.clone()));
+        self.effect(index, Effect::new(EffectKind::Signal, text.clone().map(Cow::into_owned)));
         let number = text.as_deref().and_then(|text| text.parse::<i64>().ok());
         let (class, what) = match number {
             Some(1) => (GuardClass::SignalAll, "sends a signal to init".to_owned()),
@@ -167,7 +169,7 @@ impl Analyser<'_> {
         while let Some(text) = rest.next() {
             let mode = match text.strip_prefix("--mode=").or_else(|| text.strip_prefix("-m")) {
                 Some("") => rest.next(),
-                Some(mode) => Some(mode.to_owned()),
+                Some(mode) => Some(Cow::Owned(mode.to_owned())),
                 None if text == "--mode" => rest.next(),
                 None => None,
             };

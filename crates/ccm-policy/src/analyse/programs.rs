@@ -37,7 +37,8 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or_else(|| whole_span(words));
         let name = first.text().filter(|_| !first.is_many());
         let location = name.as_deref().and_then(|name| self.locate(name, context));
-        let reference = ProgramReference { name: name.clone(), location: location.clone() };
+        let reference =
+            ProgramReference { name: name.as_deref().map(str::to_owned), location: location.clone() };
         let index = self.push(words, Some(reference), span, context)?;
         let Some(name) = name else {
             self.effect(index, Effect::new(EffectKind::Run, None));
@@ -53,7 +54,7 @@ impl Analyser<'_> {
             self.cap(index, context);
             return Some(index);
         };
-        self.effect(index, Effect::new(EffectKind::Run, Some(name.clone())));
+        self.effect(index, Effect::new(EffectKind::Run, Some(name.clone().into_owned())));
         let is_foreign = self.judge_location(index, &name, location.as_ref(), first.span, context);
         let base = name.rsplit('/').next().unwrap_or_default();
         if *context.search_path == ShellSearchPath::Unknown && !name.contains('/') {

@@ -1,5 +1,7 @@
 //! Roles of operands and of values of options: their effects.
 
+use std::borrow::Cow;
+
 use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
@@ -53,7 +55,7 @@ impl Analyser<'_> {
                 if word.text().is_some_and(|text| is_harmless_program(&text)) {
                     return;
                 }
-                self.effect(index, Effect::new(EffectKind::Run, word.text()));
+                self.effect(index, Effect::new(EffectKind::Run, word.text().map(Cow::into_owned)));
                 let what = match option {
                     Some(option) => {
                         format!("`{option}` of `{}` runs `{}`", call.name, shell_words::shown(word).shown)
@@ -84,7 +86,7 @@ impl Analyser<'_> {
             ArgumentRole::Object => call.objects.push(shell_words::shown(word).shown),
             ArgumentRole::Unit => self.unit(call, word),
             ArgumentRole::Host => {
-                self.effect(index, Effect::new(EffectKind::Network, word.text()));
+                self.effect(index, Effect::new(EffectKind::Network, word.text().map(Cow::into_owned)));
                 self.metadata_host(index, &shell_words::with_placeholders(word), span);
                 call.objects.push(shell_words::shown(word).shown);
             }
@@ -191,7 +193,7 @@ impl Analyser<'_> {
     pub(super) fn inner_command(&mut self, call: &mut Call<'_>, operands: &[ShellWord]) {
         let mut inner = operands.to_vec();
         let mut context = call.context.within(call.index);
-        let first = inner.first().and_then(ShellWord::text);
+        let first = operands.first().and_then(ShellWord::text);
         if call.name == "xargs" {
             let replaced =
                 call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
@@ -201,7 +203,7 @@ impl Analyser<'_> {
                 Some(option) => {
                     let placeholder = option.value.as_ref().and_then(ShellWord::text);
                     let placeholder =
-                        placeholder.filter(|text| !text.is_empty()).unwrap_or_else(|| "{}".to_owned());
+                        placeholder.filter(|text| !text.is_empty()).unwrap_or(Cow::Borrowed("{}"));
                     inner =
                         inner.iter().map(|word| shell_words::replaced(word, &placeholder, &read)).collect();
                 }

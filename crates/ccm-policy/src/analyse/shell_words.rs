@@ -1,11 +1,16 @@
 //! Words of the shell, in parts and as they are shown.
 
+use std::borrow::Cow;
+
 use ccm_shell::{ShellSpan, ShellWord, UnknownOrigin, WordPiece};
 
 use crate::analysis::AnalysedWord;
 
 /// Returns a word as it is shown.
 pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
+    if let Some(text) = word.text() {
+        return AnalysedWord { shown: text.into_owned(), is_known: true };
+    }
     let mut shown = String::new();
     for piece in &word.pieces {
         match piece {
@@ -21,7 +26,7 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
             },
         }
     }
-    AnalysedWord { shown, is_known: word.text().is_some() }
+    AnalysedWord { shown, is_known: false }
 }
 
 /// Returns a word without its first bytes, which have to be known.
@@ -87,6 +92,6 @@ pub(super) fn with_placeholders(word: &ShellWord) -> String {
 
 /// Joins words with blanks to the text of a shell; `None` if a part is not known.
 pub(super) fn joined(words: &[ShellWord]) -> Option<String> {
-    let texts: Option<Vec<String>> = words.iter().map(ShellWord::text).collect();
+    let texts: Option<Vec<Cow<'_, str>>> = words.iter().map(ShellWord::text).collect();
     texts.map(|texts| texts.join(" "))
 }

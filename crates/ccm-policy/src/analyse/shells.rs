@@ -38,7 +38,7 @@ impl Analyser<'_> {
                 self.finding(index, GuardClass::Eval, what, span, Some(WayOut::NameProgram));
             }
             operands.next();
-            options.push(prefix.clone());
+            options.push(prefix.clone().into_owned());
             match &*prefix {
                 "--" => break,
                 "--rcfile" | "--init-file" => {

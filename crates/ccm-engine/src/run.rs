@@ -52,8 +52,8 @@ pub struct Run<'a> {
     pub directory: &'a Path,
     /// Directory for files that outlive the run. In noop nothing is written to it. `None` if there is none.
     pub state_directory: Option<&'a Path>,
-    /// Describe the states of unchanged resources as well. This costs about as much as finding them
-    /// unchanged.
+    /// Describe the states and the properties of unchanged resources as well. This costs about as much as finding
+    /// them unchanged.
     pub describe_unchanged: bool,
     /// Apply only these resources and their dependencies.
     pub only: Option<&'a [ResourceIndex]>,

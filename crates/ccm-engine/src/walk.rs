@@ -13,8 +13,8 @@ use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
     Action, Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex,
-    MissingPrerequisite, Outcome, OutputLine, PathKind, PendingRefresh, ResourceIndex, ResourceStarted,
-    SkipCause, StopCause, Transaction, Verb,
+    MissingPrerequisite, Outcome, OutputLine, PathKind, PendingRefresh, Properties, ResourceIndex,
+    ResourceStarted, SkipCause, StopCause, Transaction, Verb,
 };
 use ccm_properties::OwnProperties;
 use tracing::{Instrument as _, debug, debug_span};
@@ -172,6 +172,8 @@ impl<'a> Walk<'a> {
         let is_failure = matches!(outcome, Outcome::Failed(_));
         let action = result.action.filter(|_| outcome.is_change() || is_failure);
         let is_skipped = matches!(outcome, Outcome::Skipped { .. });
+        let is_described = self.run.describe_unchanged || !matches!(outcome, Outcome::Unchanged);
+        let given = if is_described { &resource.properties } else { &Properties::default() };
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -183,8 +185,8 @@ impl<'a> Walk<'a> {
             outcome: shown::outcome(outcome, &resource.properties),
             noop: self.groups.policy(index).noop && !is_skipped,
             action,
-            properties: shown::properties(table, &resource.properties),
-            presentation: shown::presentation(table, &resource.properties),
+            properties: shown::properties(table, given),
+            presentation: shown::presentation(table, given),
             reason: result.reason,
             guards: result.guards,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),

@@ -150,7 +150,8 @@ pub struct Transaction {
     /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun. `None` if there was
     /// nothing to do, or if what is to be done is not known.
     pub action: Option<Action>,
-    /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`.
+    /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`. Those of an
+    /// unchanged resource are left out, unless they are asked for.
     pub properties: Properties,
     /// Forms of properties that are not shown as they were written.
     pub presentation: Vec<(&'static str, Presentation)>,

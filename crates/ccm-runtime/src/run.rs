@@ -50,7 +50,7 @@ pub struct RunOptions {
     pub fail_on_error: bool,
     /// Reports changes of content as unified diffs. The record of a run has them in any case.
     pub diff: bool,
-    /// Describes the state of unchanged resources as well. It takes about as long as finding them unchanged.
+    /// Describes the state and the properties of unchanged resources as well. It takes about as long as finding them unchanged.
     pub describe_unchanged: bool,
     /// Emits each event with its line of JSON.
     pub json_lines: bool,

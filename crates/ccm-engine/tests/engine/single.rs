@@ -223,3 +223,20 @@ fn state_before_a_failed_change_is_not_reported() {
         assert_eq!(finished.final_ensure.is_some(), described, "{line}");
     }
 }
+
+#[test]
+fn unchanged_resources_are_described_if_that_is_asked_for() {
+    let catalog = catalog(&["a size=1", "b needs", "c fails=decide"]);
+    for (leaves_unchanged, expected) in [(false, [true, true, true]), (true, [false, true, true])] {
+        let ran = run_with(&catalog, &Options { leaves_unchanged, ..Options::default() });
+        let described = ran.events.iter().filter_map(|event| match event {
+            Event::ResourceFinished(transaction) => {
+                let has_properties = transaction.properties.given().next().is_some();
+                assert_eq!(has_properties, transaction.state.is_some(), "{}", transaction.id);
+                Some(has_properties)
+            }
+            _ => None,
+        });
+        assert_eq!(described.collect::<Vec<_>>(), expected);
+    }
+}

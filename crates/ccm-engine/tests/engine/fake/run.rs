@@ -33,6 +33,8 @@ pub(crate) struct Options<'a> {
     pub gate: Option<&'a dyn Gate>,
     /// Existing files.
     pub there: &'a [&'a str],
+    /// Only what is not unchanged is described.
+    pub leaves_unchanged: bool,
 }
 
 /// Result of a run.
@@ -97,7 +99,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         state_directory: None,
         gate: options.gate.unwrap_or(&OpenGate),
         ledger: options.ledger,
-        describe_unchanged: true,
+        describe_unchanged: !options.leaves_unchanged,
     };
     let mut events = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

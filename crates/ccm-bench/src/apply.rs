@@ -15,6 +15,7 @@ use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextOptions, TextReport};
 use ccm_resources::types;
+use tokio::runtime::{Builder, Runtime};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Listener {
@@ -46,9 +47,12 @@ impl Sources for OneMachine {
     }
 }
 
+/// Manifest, with what a process sets up once before it applies one.
 pub(crate) struct BenchManifest {
     catalog: Catalog,
     noop: bool,
+    runner: SystemRunner,
+    runtime: Runtime,
 }
 
 impl BenchManifest {
@@ -64,7 +68,12 @@ impl BenchManifest {
             allows_new_keys: false,
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
-        Self { catalog: loaded.catalog.expect("a manifest without errors"), noop: false }
+        Self {
+            catalog: loaded.catalog.expect("a manifest without errors"),
+            noop: false,
+            runner: SystemRunner::new().expect("a runner"),
+            runtime: Builder::new_current_thread().enable_all().build().expect("a runtime"),
+        }
     }
 
     pub(crate) fn in_noop(self) -> Self {
@@ -72,16 +81,16 @@ impl BenchManifest {
     }
 
     pub(crate) fn apply(&self, listener: Listener) {
-        let runner = SystemRunner::new().expect("a runner");
+        let Self { runner, runtime, .. } = self;
         let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
-        let executor = LocalExecutor::new(&runner, &runner, &files);
+        let executor = LocalExecutor::new(runner, runner, &files);
         let types = types();
         let types: Vec<&dyn ResourceType> = types.iter().map(|found| *found as _).collect();
         let run = Run {
             catalog: &self.catalog,
             others: &[],
             types: &types,
-            host: Host { executor: &executor, system: &runner, files: &files, clock: &clock },
+            host: Host { executor: &executor, system: runner, files: &files, clock: &clock },
             late: &NoLateValues,
             secrets: &Secrets::new(),
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
@@ -96,7 +105,6 @@ impl BenchManifest {
             only: None,
             skip: &[],
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let summary = match listener {
             Listener::None => runtime.block_on(run.apply(&mut drop)),
             Listener::Text => {

@@ -7,7 +7,6 @@ use clap::Args;
 /// Service whose tools are called.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ServiceArguments {
-    /// Call the tools of the service at this socket
     #[arg(
         long,
         value_name = "PATH",

@@ -17,7 +17,15 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 pub(crate) struct MountTable {
     mounted: Vec<Rc<MountedFilesystem>>,
     /// By the directory that they are mounted on.
-    on: HashMap<String, Vec<usize>>,
+    on: HashMap<String, MountLayers>,
+}
+
+/// File systems on one directory.
+#[derive(Clone, Copy, Debug, Default)]
+struct MountLayers {
+    /// Position of the one that is mounted over the others.
+    last: usize,
+    count: usize,
 }
 
 /// File system that is mounted.
@@ -42,21 +50,22 @@ impl MountTable {
 
     fn parse(text: &str) -> Self {
         let mounted: Vec<_> = text.lines().filter_map(MountedFilesystem::parse).map(Rc::new).collect();
-        let mut on: HashMap<String, Vec<usize>> = HashMap::with_capacity(mounted.len());
-        for (index, filesystem) in mounted.iter().enumerate() {
-            on.entry(filesystem.mount_point.clone()).or_default().push(index);
+        let mut on: HashMap<String, MountLayers> = HashMap::with_capacity(mounted.len());
+        for (last, filesystem) in mounted.iter().enumerate() {
+            let layers = on.entry(filesystem.mount_point.clone()).or_default();
+            *layers = MountLayers { last, count: layers.count + 1 };
         }
         Self { mounted, on }
     }
 
     /// Returns the file system that is mounted on a directory, the last one if there are several.
     pub(crate) fn on(&self, mount_point: &str) -> Option<&Rc<MountedFilesystem>> {
-        self.on.get(mount_point)?.last().map(|index| &self.mounted[*index])
+        self.on.get(mount_point).map(|layers| &self.mounted[layers.last])
     }
 
     /// Returns the number of file systems that are mounted on a directory, one over the other.
     pub(crate) fn layers(&self, mount_point: &str) -> usize {
-        self.on.get(mount_point).map_or(0, Vec::len)
+        self.on.get(mount_point).map_or(0, |layers| layers.count)
     }
 
     /// Returns the file system that a path is in.

@@ -1,7 +1,5 @@
 //! Options of mounts that can be compared with those of a mounted file system.
 
-use std::collections::BTreeMap;
-
 use crate::mount_table::MountedFilesystem;
 
 /// Options that are on or off: name of what is set, option that sets it, option that unsets it.
@@ -13,7 +11,7 @@ const TIMES: &[&str] = &["noatime", "relatime", "strictatime"];
 const OTHERS: &[&str] = &["nodiratime", "dirsync", "nosymfollow", "lazytime"];
 
 /// Options with a size, as the kernel reports it.
-const SIZES: &[&str] = &["size", "nr_inodes"];
+const SIZES: &[&str] = &["nr_inodes", "size"];
 
 /// Options that imply others.
 const IMPLIED: &[(&str, &[&str])] = &[
@@ -52,17 +50,19 @@ pub(super) fn differing(desired: &str, mounted: &MountedFilesystem) -> Option<(S
             to.push((*given).to_owned());
         }
     }
-    let all_mounted = [&*mounted.options, &mounted.super_options].join(",");
+    let has_anywhere =
+        |option: &str| has(option) || mounted.super_options.split(',').any(|found| found == option);
     for option in OTHERS.iter().filter(|option| is_given(option)) {
-        if !all_mounted.split(',').any(|found| found == *option) {
+        if !has_anywhere(option) {
             to.push((*option).to_owned());
         }
     }
-    let mounted_values = values(&mounted.super_options);
-    for (name, value) in values(desired) {
-        let found = mounted_values.get(name).filter(|_| SIZES.contains(&name) && !is_bind);
-        let (Some(found), Some(wanted)) = (found, bytes(value)) else { continue };
-        if bytes(found).is_some_and(|found| found != wanted) {
+    for name in SIZES.iter().filter(|_| !is_bind) {
+        let values = (value_of(&mounted.super_options, name), value_of(desired, name));
+        let (Some(found), Some(value)) = values else { continue };
+        if let (Some(size), Some(wanted)) = (bytes(found), bytes(value))
+            && size != wanted
+        {
             from.push(format!("{name}={found}"));
             to.push(format!("{name}={value}"));
         }
@@ -85,8 +85,10 @@ fn effective(options: &str, set: &str, unset: &str) -> bool {
     is_set
 }
 
-fn values(options: &str) -> BTreeMap<&str, &str> {
-    options.split(',').filter_map(|option| option.split_once('=')).collect()
+/// Returns the value of an option; the last one counts.
+fn value_of<'o>(options: &'o str, name: &str) -> Option<&'o str> {
+    let values = options.split(',').filter_map(|option| option.split_once('='));
+    values.filter(|(found, _)| *found == name).last().map(|(_, value)| value)
 }
 
 /// Returns a number with a suffix for its unit; `None` for anything else, such as a part of the memory.
@@ -129,6 +131,13 @@ mod tests {
             ("lazytime", "rw,relatime", "rw", Some(("none", "lazytime"))),
             ("size=64m", "rw,relatime", "rw,size=65536k", None),
             ("size=64m,mode=0700", "rw,relatime", "rw,size=1024k,mode=755", Some(("size=1024k", "size=64m"))),
+            ("size=1m,size=64m", "rw,relatime", "rw,size=65536k", None),
+            (
+                "size=1m,nr_inodes=2k",
+                "rw",
+                "rw,size=2048k,nr_inodes=1k",
+                Some(("nr_inodes=1k,size=2048k", "nr_inodes=2k,size=1m")),
+            ),
             ("size=50%", "rw,relatime", "rw,size=1024k", None),
             ("size=64m", "rw,relatime", "rw", None),
             ("errors=remount-ro", "rw", "rw,errors=continue", None),

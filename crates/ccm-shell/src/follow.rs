@@ -357,6 +357,7 @@ impl<'b> Follower<'b> {
         inner.exits_on_error = false;
         self.forks += 1;
         self.budget.enter(ShellSpan::default())?;
+        self.find_functions(list, ShellSpan::default())?;
         self.list(list, &mut inner)?;
         self.budget.leave();
         self.forks -= 1;

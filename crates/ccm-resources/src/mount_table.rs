@@ -1,16 +1,17 @@
 //! File systems that are mounted, read once until something is executed.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::Context;
-use ccm_host::unescape;
-use ccm_model::Failure;
-
-use crate::system_file::read;
+use ccm_host::{read_at_most, unescape};
+use ccm_model::{Failure, FailureKind};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
+/// Maximum size of the table.
+const MAX_TABLE: u64 = 64 << 20;
 
 /// File systems in the order in which they were mounted.
 #[derive(Debug, Default)]
@@ -44,8 +45,17 @@ pub(crate) struct MountedFilesystem {
 impl MountTable {
     /// Returns the table, which is read again after a command was executed.
     pub(crate) async fn of(context: &Context<'_>) -> Result<Rc<Self>, Failure> {
-        let read = async || Ok(Self::parse(&read(Path::new(MOUNTS), context)?.unwrap_or_default()));
-        context.state_cache(read).await
+        context.state_cache(async || Self::read()).await
+    }
+
+    fn read() -> Result<Self, Failure> {
+        match read_at_most(Some(Path::new(MOUNTS)), MAX_TABLE) {
+            // No manifest names a directory whose name is not text.
+            Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(Failure::from_error(FailureKind::Read, &error)
+                .because_of(format!("the mounted file systems can't be read from {MOUNTS}"))),
+        }
     }
 
     fn parse(text: &str) -> Self {

@@ -87,8 +87,8 @@ fn effective(options: &str, set: &str, unset: &str) -> bool {
 
 /// Returns the value of an option; the last one counts.
 fn value_of<'o>(options: &'o str, name: &str) -> Option<&'o str> {
-    let values = options.split(',').filter_map(|option| option.split_once('='));
-    values.filter(|(found, _)| *found == name).last().map(|(_, value)| value)
+    let mut values = options.split(',').filter_map(|option| option.split_once('='));
+    values.rfind(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 /// Returns a number with a suffix for its unit; `None` for anything else, such as a part of the memory.

@@ -152,9 +152,19 @@ impl TextParser<'_, '_> {
     pub(crate) fn home(&mut self, word: &mut WordNode) -> ReadResult<()> {
         let start = self.at;
         let rest = self.rest().get(1..).unwrap_or_default();
-        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+');
-        let length = rest.bytes().take_while(is_name).count();
-        let user = rest.get(..length).unwrap_or_default().to_owned();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+');
+        let (mut user, mut length) = (String::new(), 0);
+        loop {
+            match rest.as_bytes().get(length..).unwrap_or_default() {
+                // The shell removes a line end behind a backslash before it looks for a home.
+                [b'\\', b'\n', ..] => length += 2,
+                [byte, ..] if is_name(*byte) => {
+                    user.push(char::from(*byte));
+                    length += 1;
+                }
+                _ => break,
+            }
+        }
         let next = rest.as_bytes().get(length).copied();
         self.at += 1;
         let ends = next.is_none_or(|next| ends_word(next) || matches!(next, b'/' | b':'));
@@ -163,6 +173,7 @@ impl TextParser<'_, '_> {
             push_literal(word, "~");
             return Ok(());
         }
+        word.is_continued |= length > user.len();
         let is_bash_only = user.starts_with(['+', '-']) || user.bytes().all(|byte| byte.is_ascii_digit());
         if !user.is_empty() && is_bash_only {
             let message = "`~+`, `~-` and numbers have a meaning in bash alone";

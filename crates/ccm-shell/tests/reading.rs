@@ -106,6 +106,7 @@ fn words_are_decoded() {
         ("X='*'; p $X \"$X\"", &["X=*", "p {*} *"]),
         ("p *.c [ab] [ \"*\"", &["p {*}.c {[}ab] [ *"]),
         ("p ~ ~/x ~root/y x~ '~'", &["p /home/agent /home/agent/x ‹~root›/y x~ ~"]),
+        ("p ~\\\n ~\\\n/x ~ro\\\not/y", &["p /home/agent /home/agent/x ‹~root›/y"]),
         ("X=~/a:~/b; p $X", &["X=/home/agent/a:/home/agent/b", "p /home/agent/a:/home/agent/b"]),
         ("p $1 \"$@\" $# $? \"${#x}\"", &["p ‹$1…› ‹$@…› ‹number› ‹number› ‹number›"]),
         ("p ${HOME:-x} ${y:-x} ${y+x} \"${y%.c}\"", &["p /home/agent ‹$y…› ‹$y…› ‹$y›"]),

@@ -3,21 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
 use super::content::{self, Readable};
-use super::regular::{LOOK, open_found};
+use super::regular::{LOOK, open_found, open_linkless_file};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileError, FileInfo, FileKind, FileStep, HashPolicy, InspectOptions, PathInfo, ReadContent};
 use crate::command::Cancellation;
-
-/// Flags for reading. They refuse a link, and do not wait for the other end of a pipe.
-const READ: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
 
 impl HashPolicy {
     /// Returns the length of the longest file that is read; `None` if none is.
@@ -69,13 +62,8 @@ fn inspect_directly(
     if options.hash == HashPolicy::Never {
         return None;
     }
-    // Only a regular file is opened: opening a device or a pipe could have an effect.
-    let named = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| PathEntry { stat })?;
-    if named.kind() != FileType::RegularFile {
-        return None;
-    }
-    let file = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
-    let entry = fstat(&file).ok().filter(|stat| named.is_same_file(stat)).map(|stat| PathEntry { stat })?;
+    let (file, stat) = open_linkless_file(path)?;
+    let entry = PathEntry { stat };
     let mut state = file_info(&entry);
     if options.hash.max_length().is_some_and(|max_length| state.size <= max_length) {
         record_content(&mut state, read_regular(file, path, &entry, options, cancellation).ok()?);
@@ -175,6 +163,9 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
 pub(super) fn open_source_with_length(path: &Path) -> Result<(OwnedFd, u64), FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
     let length = |entry: &PathEntry| u64::try_from(entry.stat.st_size).unwrap_or_default();
+    if let Some((file, stat)) = open_linkless_file(path) {
+        return Ok((file, length(&PathEntry { stat })));
+    }
     if let Ok(found) = open_linkless(path, LOOK) {
         let entry = PathEntry { stat: fstat(&found).map_err(refused)? };
         only_regular(path, entry)?;
@@ -193,6 +184,9 @@ pub(super) fn open_source_with_length(path: &Path) -> Result<(OwnedFd, u64), Fil
 
 /// Opens a regular file to compare it. A link as the last part of its path is an error.
 pub(super) fn open_unlinked(path: &Path) -> Result<OwnedFd, FileError> {
+    if let Some((file, _)) = open_linkless_file(path) {
+        return Ok(file);
+    }
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
     if let Ok(found) = open_linkless(path, LOOK) {
         let stat = fstat(&found).map_err(refused)?;

@@ -1,7 +1,6 @@
 //! Tests of a policy: the examples of its rules.
 
 use std::collections::HashMap;
-use std::thread::{self, ScopedJoinHandle};
 
 use ccm_model::{Diagnostic, DiagnosticKind};
 use ccm_shell::ShellDialect;
@@ -22,8 +21,6 @@ use crate::verdict::{Caller, PolicyVerdict};
 const DIRECTORY: &str = "/srv/workspace";
 /// Maximum length of an example whose analysis is kept for equal ones.
 const MAX_KEPT: usize = 256;
-/// Minimum number of rules for which a second thread is worth its start.
-const MIN_SHARED: usize = 16;
 
 /// Machine on which every program is installed, so that examples mean the same on every machine.
 struct AnyMachine;
@@ -63,33 +60,10 @@ impl Lookup for AnyMachine {
 /// Checks the examples of all rules: each command has to match its rule, or not. Conditions are left out, because they
 /// depend on the caller and the machine.
 pub(crate) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
-    let (first, second) = policy.rules.split_at(policy.rules.len() / 2);
-    if first.len() < MIN_SHARED {
-        check_rules(policy, &policy.rules, found);
-        return;
-    }
-    // Half of the work is done by another thread, if there may be one more.
-    thread::scope(|scope| {
-        let check_second = || {
-            let mut found = Vec::new();
-            check_rules(policy, second, &mut found);
-            found
-        };
-        let other = thread::Builder::new().spawn_scoped(scope, check_second);
-        check_rules(policy, first, found);
-        match other.map(ScopedJoinHandle::join) {
-            Ok(Ok(others)) => found.extend(others),
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(_) => check_rules(policy, second, found),
-        }
-    });
-}
-
-fn check_rules(policy: &Policy, rules: &[PolicyRule], found: &mut Vec<Diagnostic>) {
     let mut request = request(policy);
     // Rules often have examples in common, such as the ordinary use of a program.
     let mut analysed: HashMap<&str, Analysis> = HashMap::new();
-    for rule in rules {
+    for rule in &policy.rules {
         for (examples, is_expected) in [(&rule.examples.yes, true), (&rule.examples.no, false)] {
             for example in examples {
                 let text = &*example.value;

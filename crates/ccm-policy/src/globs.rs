@@ -94,6 +94,10 @@ impl PolicyGlob {
         if kind == GlobKind::Path && !written.starts_with(['/', '*', '{']) {
             return Err(GlobError::RelativePath);
         }
+        if !written.contains(SPECIAL) {
+            let only = GlobAlternative { prefix: written.to_owned(), rest: Vec::new() };
+            return Ok(Self { written: written.to_owned(), alternatives: vec![only], kind });
+        }
         let mut alternatives = Vec::new();
         for text in expand_braces(written)? {
             if kind == GlobKind::Path && !(text.starts_with('/') || text.starts_with("**")) {

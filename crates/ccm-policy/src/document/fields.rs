@@ -204,9 +204,13 @@ impl<'t> FieldReader<'t> {
 
     /// Returns a list of texts.
     pub(crate) fn texts(&mut self, node: &Node, what: &str) -> Vec<Located<String>> {
-        let what_each = format!("text in {what}");
         let nodes = self.list(node, what);
-        nodes.iter().filter_map(|node| self.text_of(node, &what_each)).collect()
+        // What is expected is only composed for an error.
+        let text = |node: &Node| match node.as_text().filter(|text| !text.trim().is_empty()) {
+            Some(text) => Some(Located { value: text.to_owned(), span: node.span }),
+            None => self.text_of(node, &format!("text in {what}")),
+        };
+        nodes.iter().filter_map(text).collect()
     }
 
     /// Returns a text, or a list of texts.

@@ -26,7 +26,8 @@ pub(crate) enum PatternCase {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PatternSet {
     patterns: Vec<PolicyPattern>,
-    compiled: RegexSet,
+    /// `None` without patterns.
+    compiled: Option<RegexSet>,
 }
 
 impl PatternSet {
@@ -47,7 +48,8 @@ impl PatternSet {
             return Self::default();
         };
         // An empty match is in every command.
-        for pattern in compiled.matches("").into_iter().filter_map(|at| patterns.get(at)) {
+        let empty = compiled.iter().flat_map(|compiled| compiled.matches("").into_iter().collect::<Vec<_>>());
+        for pattern in empty.filter_map(|at| patterns.get(at)) {
             let message = "this regular expression matches the empty text, and so every command";
             let error = Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message);
             found.push(error.with_hint("write at least one character that has to be there"));
@@ -57,7 +59,7 @@ impl PatternSet {
 
     /// Returns the position of the first pattern that is found in a text.
     pub(crate) fn first_match(&self, text: &str) -> Option<usize> {
-        if self.patterns.is_empty() { None } else { self.compiled.matches(text).into_iter().next() }
+        self.compiled.as_ref()?.matches(text).into_iter().next()
     }
 }
 
@@ -69,16 +71,17 @@ impl Deref for PatternSet {
     }
 }
 
-fn compile(patterns: &[PolicyPattern], case: PatternCase) -> Result<RegexSet, regex::Error> {
+fn compile(patterns: &[PolicyPattern], case: PatternCase) -> Result<Option<RegexSet>, regex::Error> {
     if patterns.is_empty() {
-        return Ok(RegexSet::default());
+        return Ok(None);
     }
-    RegexSetBuilder::new(patterns.iter().map(PolicyPattern::as_str))
+    let compiled = RegexSetBuilder::new(patterns.iter().map(PolicyPattern::as_str))
         .case_insensitive(case == PatternCase::Either)
         .size_limit(MAX_COMPILED)
         .dfa_size_limit(MAX_COMPILED)
         .nest_limit(MAX_NESTING)
-        .build()
+        .build()?;
+    Ok(Some(compiled))
 }
 
 /// Reports the patterns that can't be compiled.

@@ -195,12 +195,8 @@ impl ShellWord {
 
     /// Returns the text of the word, if all of it is known.
     pub fn text(&self) -> Option<Cow<'_, str>> {
-        self.is_text().then(|| self.known_prefix())
-    }
-
-    /// Returns `true` if all of the word is known.
-    pub fn is_text(&self) -> bool {
-        self.pieces.iter().all(|piece| matches!(piece, WordPiece::Text { .. }))
+        let is_known = self.pieces.iter().all(|piece| matches!(piece, WordPiece::Text { .. }));
+        is_known.then(|| self.known_prefix())
     }
 
     /// Returns the text before the first piece that is a pattern or not known.

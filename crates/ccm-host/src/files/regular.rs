@@ -17,8 +17,8 @@ pub(super) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 /// Opens a regular file without a link on its path, in few system calls; `None` in every other case, whose reason a slower
 /// way finds.
 ///
-/// Who puts something else there between the look and the opening can't choose a link, which is refused, nor a device,
-/// which root alone makes. A pipe does not make the opening wait, and is noticed.
+/// The look comes before the opening. A link that is put there in between is refused, a pipe does not make the opening
+/// wait and is noticed, and a device is made by root alone.
 pub(super) fn open_linkless_file(path: &Path) -> Option<(OwnedFd, Stat)> {
     let named = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     only_regular(&named).ok()?;

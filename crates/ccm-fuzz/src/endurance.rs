@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Target;
 use crate::corpus::corpus;
-use crate::mutation::{Random, mutated};
+use crate::mutation::{MAX_LENGTH, Random, mutated};
 use crate::watch::Watch;
 
 const SEED: u64 = 1;
@@ -20,9 +20,12 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns one target's share of the seconds in `CCM_FUZZ_SECONDS`, which all targets share in parallel,
-    /// or without the variable a number of inputs.
+    /// Returns the number of inputs in `CCM_FUZZ_INPUTS`, or one target's share of the seconds in
+    /// `CCM_FUZZ_SECONDS`, which all targets share in parallel, or without either a number of inputs.
     pub fn from_environment(inputs: u64) -> Self {
+        if let Some(inputs) = number("CCM_FUZZ_INPUTS") {
+            return Self::Inputs(inputs);
+        }
         let Some(seconds) = number("CCM_FUZZ_SECONDS") else { return Self::Inputs(inputs) };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let side_by_side = std::thread::available_parallelism().map_or(1, usize::from);
@@ -40,15 +43,18 @@ fn number(variable: &str) -> Option<u64> {
 /// Returns the corpus of a target and a number of mutated inputs, which are the same each time.
 pub fn mutations(target: &Target, inputs: u64) -> Vec<Vec<u8>> {
     let corpus = corpus(target.name);
-    let one = |number| mutated(&corpus, target.words, &mut Random::new(SEED, number));
+    let one = |number| mutated(&corpus, target.words, MAX_LENGTH, &mut Random::new(SEED, number));
     let mutated: Vec<Vec<u8>> = (0..inputs).map(one).collect();
     corpus.into_iter().chain(mutated).collect()
 }
 
-/// Runs a target with its corpus and then with mutations; `CCM_FUZZ_SEED` sets the seed. An input that fails
-/// is written to a file, whose path is printed with the seed.
+/// Runs a target with its corpus and then with mutations; `CCM_FUZZ_SEED` sets the seed, and `CCM_FUZZ_LENGTH`
+/// the maximum length of a mutation in bytes. An input that fails is written to a file, whose path is printed
+/// with the seed.
 pub fn endure(target: &Target, effort: Effort) {
     let seed = number("CCM_FUZZ_SEED").unwrap_or(SEED);
+    let length =
+        number("CCM_FUZZ_LENGTH").and_then(|length| usize::try_from(length).ok()).unwrap_or(MAX_LENGTH);
     let corpus = corpus(target.name);
     let watch = Watch::new(target.name);
     let attempt = |input: &[u8]| {
@@ -68,7 +74,7 @@ pub fn endure(target: &Target, effort: Effort) {
         Effort::Inputs(max) => inputs < max,
         Effort::Time(max) => begun.elapsed() < max,
     } {
-        let took = attempt(&mutated(&corpus, target.words, &mut Random::new(seed, inputs)));
+        let took = attempt(&mutated(&corpus, target.words, length, &mut Random::new(seed, inputs)));
         slowest = slowest.max(took);
         inputs += 1;
         if inputs % 64 == 0 {

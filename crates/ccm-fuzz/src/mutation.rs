@@ -1,7 +1,7 @@
 //! Mutations of inputs, determined by a seed.
 
-/// Maximum length of an input in bytes. Other tests cover long inputs.
-const MAX_LENGTH: usize = 32 << 10;
+/// Usual maximum length of an input in bytes. Other tests cover longer inputs.
+pub(crate) const MAX_LENGTH: usize = 32 << 10;
 
 /// Pieces with a meaning for more than one reader.
 const PIECES: &[&str] = &[
@@ -57,17 +57,22 @@ const PIECES: &[&str] = &[
     "\n    - ",
 ];
 
+/// Step from one state of the generator to the next.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Generator of numbers that depend only on the seed.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64, iteration: u64) -> Self {
-        Self(seed ^ iteration.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        // A number of the generator as its state: otherwise, an iteration would get the numbers of the one
+        // before, without the first.
+        Self(Self(seed ^ iteration.wrapping_mul(STEP)).next())
     }
 
     fn next(&mut self) -> u64 {
         // SplitMix64: small seeds are as good as others.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(STEP);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
@@ -93,12 +98,15 @@ impl Random {
     }
 }
 
-pub(crate) fn mutated(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
-    let mut input = random.of(corpus).clone();
+/// Returns an input of the corpus, or a part of one that is longer than `max` bytes, with some changes.
+pub(crate) fn mutated(corpus: &[Vec<u8>], words: &[&str], max: usize, random: &mut Random) -> Vec<u8> {
+    let whole = random.of(corpus);
+    let start = random.below(whole.len().saturating_sub(max) + 1);
+    let mut input = whole[start..whole.len().min(start + max)].to_vec();
     for _ in 0..=random.below(6) {
         change(&mut input, corpus, words, random);
     }
-    input.truncate(MAX_LENGTH);
+    input.truncate(max);
     input
 }
 

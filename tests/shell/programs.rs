@@ -68,6 +68,9 @@ fn every_started_program_was_named() {
     }
     let is_long = std::env::var_os("CCM_TEST_SHELL_TEXTS").is_some();
     let ground = Ground::new();
+    let (directory, stubs) = (ground.text_of("work/work"), ground.text_of("stubs"));
+    let context =
+        ShellContext { directory: &directory, variables: vec![("HOME", "/home/agent"), ("PATH", &stubs)] };
     let mut attempts = Vec::new();
     let mut counts = BTreeMap::new();
     let mut number = 0;
@@ -79,7 +82,7 @@ fn every_started_program_was_named() {
         for (dialect, shells) in
             [(ShellDialect::Sh, &["dash", "posix"][..]), (ShellDialect::Bash, &["bash"][..])]
         {
-            let Ok(reading) = read(&text, dialect, &ground.context(), &mut ShellBudget::default()) else {
+            let Ok(reading) = read(&text, dialect, &context, &mut ShellBudget::default()) else {
                 continue;
             };
             // Each shell has its turn with the texts of both.
@@ -139,15 +142,8 @@ impl Ground {
         self.scratch.path().canonicalize().expect("a path").join(name)
     }
 
-    fn context(&self) -> ShellContext {
-        let variable = |name: &str, value: String| (name.to_owned(), value);
-        ShellContext {
-            directory: self.path("work/work").display().to_string(),
-            variables: vec![
-                variable("HOME", "/home/agent".to_owned()),
-                variable("PATH", self.path("stubs").display().to_string()),
-            ],
-        }
+    fn text_of(&self, name: &str) -> String {
+        self.path(name).display().to_string()
     }
 
     /// Runs texts and compares. Returns `false` if this machine has no sandbox for them.

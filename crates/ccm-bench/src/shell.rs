@@ -22,10 +22,7 @@ exec systemctl start app-web app-worker
 /// Measures the analysis of a script, and the check that is done when a manifest is loaded.
 pub(crate) fn measure() {
     const COUNT: u32 = 1000;
-    let context = ShellContext {
-        directory: "/root".to_owned(),
-        variables: vec![("HOME".to_owned(), "/root".to_owned())],
-    };
+    let context = ShellContext { directory: "/root", variables: vec![("HOME", "/root")] };
     for (name, dialect) in [("sh", ShellDialect::Sh), ("bash", ShellDialect::Bash)] {
         let took = time(9, || {
             for _ in 0..COUNT {

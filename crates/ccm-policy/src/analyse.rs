@@ -32,7 +32,7 @@ use std::sync::Arc;
 use ccm_shell::{
     CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect,
     ShellDirectories, ShellInput, ShellReading, ShellSearchPath, ShellSpan, ShellWord, UnreadableKind,
-    UnreadableText, read,
+    UnreadableText, join_path, read,
 };
 
 use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, GuardFinding, UnreadableRequest, WayOut};
@@ -46,7 +46,7 @@ use crate::verdict::PolicyVerdict;
 pub fn analyse(request: &PolicyRequest, lookup: &dyn Lookup, limits: &AnalysisLimits) -> Analysis {
     let mut analyser = Analyser::new(request, lookup, limits);
     let context = CommandContext {
-        directories: Arc::new(ShellDirectories::one(paths::joined("/", &request.directory))),
+        directories: Arc::new(ShellDirectories::one(join_path("/", &request.directory))),
         search_path: Arc::new(ShellSearchPath::Initial),
         input: match &request.input {
             RequestInput::Empty => CommandInput::Empty,
@@ -121,10 +121,7 @@ impl<'a> Analyser<'a> {
             limits,
             analysis: Analysis::default(),
             budget: ShellBudget::default(),
-            workspace: paths::joined(
-                "/",
-                workspace.map_or(&*request.directory, |workspace| &*workspace.path),
-            ),
+            workspace: join_path("/", workspace.map_or(&*request.directory, |workspace| &*workspace.path)),
             is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
             effects: 0,
         }
@@ -164,19 +161,17 @@ impl<'a> Analyser<'a> {
     /// Judges a text for a shell, in the context of the command that runs the text.
     fn text(&mut self, text: &str, context: &CommandContext) {
         let Some(context) = self.nested(context) else { return };
-        let mut variables: Vec<(String, String)> = Vec::new();
-        // The text is read once for each directory that it may run in.
+        let environment = self.request.environment.iter();
+        let variables: Vec<&(String, String)> = match context.depth {
+            1 => environment.chain(&self.request.added_variables).collect(),
+            _ => environment.filter(|(name, _)| name == "HOME").collect(),
+        };
         let directories = &context.directories;
-        if context.depth == 1 {
-            variables.extend(self.request.environment.iter().chain(&self.request.added_variables).cloned());
-        } else {
-            variables.extend(self.request.environment.iter().filter(|(name, _)| name == "HOME").cloned());
-        }
-        let directory = directories
-            .only()
-            .map_or_else(|| directories.paths.first().cloned(), |path| Some(path.to_owned()));
         let is_certain = directories.only().is_some();
-        let shell = ShellContext { directory: directory.unwrap_or_else(|| "/".to_owned()), variables };
+        let shell = ShellContext {
+            directory: directories.paths.first().map_or("/", String::as_str),
+            variables: variables.into_iter().map(|(name, value)| (&**name, &**value)).collect(),
+        };
         let whole = context.span.unwrap_or_default();
         if let Err(error) = self.budget.enter(whole) {
             self.unreadable(*error, &context);

@@ -1,7 +1,5 @@
 //! Tests of a policy: the examples of its rules.
 
-use std::collections::HashMap;
-
 use ccm_model::{Diagnostic, DiagnosticKind};
 use ccm_shell::ShellDialect;
 
@@ -19,8 +17,6 @@ use crate::verdict::{Caller, PolicyVerdict};
 
 /// Directory of examples, if the policy names no workspace.
 const DIRECTORY: &str = "/srv/workspace";
-/// Maximum length of an example whose analysis is kept for equal ones.
-const MAX_KEPT: usize = 256;
 
 /// Machine on which every program is installed, so that examples mean the same on every machine.
 struct AnyMachine;
@@ -61,22 +57,22 @@ impl Lookup for AnyMachine {
 /// depend on the caller and the machine.
 pub(crate) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
     let mut request = request(policy);
-    // Rules often have examples in common, such as the ordinary use of a program.
-    let mut analysed: HashMap<&str, Analysis> = HashMap::new();
+    let mut examples: Vec<(&PolicyRule, &Located<String>, bool)> = Vec::new();
     for rule in &policy.rules {
-        for (examples, is_expected) in [(&rule.examples.yes, true), (&rule.examples.no, false)] {
-            for example in examples {
-                let text = &*example.value;
-                if text.len() > MAX_KEPT {
-                    let analysis = analyse_text(&mut request, text);
-                    found.extend(check_example(&analysis, rule, example, is_expected));
-                    continue;
-                }
-                let analysis = analysed.entry(text).or_insert_with(|| analyse_text(&mut request, text));
-                found.extend(check_example(analysis, rule, example, is_expected));
-            }
+        examples.extend(rule.examples.yes.iter().map(|example| (rule, example, true)));
+        examples.extend(rule.examples.no.iter().map(|example| (rule, example, false)));
+    }
+    // Rules often have examples in common, such as the ordinary use of a program. Each is analysed once.
+    examples.sort_by(|(_, one, _), (_, other, _)| one.value.cmp(&other.value));
+    let before = found.len();
+    for equal in examples.chunk_by(|(_, one, _), (_, other, _)| one.value == other.value) {
+        let Some((_, example, _)) = equal.first() else { continue };
+        let analysis = analyse_text(&mut request, &example.value);
+        for (rule, example, is_expected) in equal {
+            found.extend(check_example(&analysis, rule, example, *is_expected));
         }
     }
+    found[before..].sort_by_key(Diagnostic::span);
 }
 
 fn check_example(

@@ -29,7 +29,8 @@ pub struct PolicyRule {
     pub sandbox: Option<Located<String>>,
     /// Commands with which the rule is tested.
     pub examples: RuleExamples,
-    /// The rule as it is written, a line for each key but the examples, with aliases expanded.
+    /// Rule with a grant as it is written, a line for each key but the examples, with aliases expanded. Empty for
+    /// other rules, which nobody approves as a whole.
     pub written: Vec<String>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::follow::Follower;
 use crate::reading::{ShellCommand, ShellDirectories, ShellWord};
-use crate::state::{Flow, ShellState, VariableValue, joined, union};
+use crate::state::{Flow, ShellState, VariableValue, union};
 use crate::unreadable::ReadResult;
 
 impl Follower<'_> {
@@ -29,11 +29,11 @@ impl Follower<'_> {
         let succeeded = if before.is_unknown && !target.starts_with('/') {
             Arc::clone(&before)
         } else if target.starts_with('/') {
-            Arc::new(ShellDirectories::one(joined("/", &target)))
+            Arc::new(ShellDirectories::one(join_path("/", &target)))
         } else {
             let mut all = Arc::new(ShellDirectories::unreachable());
             for path in &before.paths {
-                all = union(&all, &Arc::new(ShellDirectories::one(joined(path, &target))));
+                all = union(&all, &Arc::new(ShellDirectories::one(join_path(path, &target))));
             }
             all
         };
@@ -73,4 +73,24 @@ fn directory_operand(name: &str, command: &ShellCommand, state: &ShellState) -> 
         let leaves = is_physical && target.split('/').any(|part| part == "..");
         !target.is_empty() && target != "-" && !target.starts_with(['+', '-']) && !leaves
     })
+}
+
+/// Joins a path to a directory, and removes `.` and `..`, as `cd` does.
+pub fn join_path(directory: &str, path: &str) -> String {
+    let base = if path.starts_with('/') { "" } else { directory };
+    let mut joined = String::with_capacity(base.len() + path.len() + 2);
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => joined.truncate(joined.rfind('/').unwrap_or_default()),
+            part => {
+                joined.push('/');
+                joined += part;
+            }
+        }
+    }
+    if joined.is_empty() {
+        joined.push('/');
+    }
+    joined
 }

@@ -21,24 +21,24 @@ use crate::unreadable::{ReadResult, UnreadableText};
 
 /// Known facts of a text's environment.
 #[derive(Clone, Debug, Default)]
-pub struct ShellContext {
+pub struct ShellContext<'a> {
     /// Working directory, an absolute path.
-    pub directory: String,
+    pub directory: &'a str,
     /// Variables of the environment whose values are known.
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<(&'a str, &'a str)>,
 }
 
 /// Reads a text: parses it, and follows its variables and directories.
 pub fn read(
     text: &str,
     dialect: ShellDialect,
-    context: &ShellContext,
+    context: &ShellContext<'_>,
     budget: &mut ShellBudget,
 ) -> Result<ShellReading, Box<UnreadableText>> {
     let whole = ShellSpan::new(0, text.len());
     budget.enter(whole)?;
     let parsed = parse(text, dialect, SpanOrigin::Offset(0), budget)?;
-    let mut state = ShellState::new(&context.directory, &context.variables);
+    let mut state = ShellState::new(context.directory, &context.variables);
     let mut follower = Follower::new(dialect, budget);
     follower.text(parsed, &mut state, whole)?;
     follower.fork_bombs()?;

@@ -65,6 +65,7 @@ mod unreadable;
 mod variable_builtins;
 
 pub use dialect::ShellDialect;
+pub use directories::join_path;
 pub use follow::{ShellContext, read};
 pub use hidden::check_characters;
 pub use limits::{MAX_DEPTH, MAX_NODES, MAX_STEPS, MAX_TEXT, ShellBudget};

@@ -112,7 +112,7 @@ mod tests {
     use crate::{ShellBudget, ShellContext, ShellDialect, read};
 
     fn programs(text: &str) -> Result<Vec<String>, String> {
-        let context = ShellContext { directory: "/w".to_owned(), variables: Vec::new() };
+        let context = ShellContext { directory: "/w", variables: Vec::new() };
         let reading = read(text, ShellDialect::Sh, &context, &mut ShellBudget::default()).expect("a text");
         let programs = reading.programs().map_err(|unknown| unknown.to_string())?;
         Ok(programs.iter().flat_map(super::ShellProgram::candidates).collect())

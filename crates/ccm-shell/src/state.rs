@@ -1,9 +1,10 @@
 //! State of a shell between commands: variables, directories, functions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::directories::join_path;
 use crate::limits::ShellBudget;
 use crate::reading::{ShellDirectories, ShellSearchPath};
 use crate::span::ShellSpan;
@@ -11,6 +12,8 @@ use crate::unreadable::ReadResult;
 
 /// Maximum number of directories that a command may run in before all are possible.
 const MAX_DIRECTORIES: usize = 8;
+/// Value of `IFS` when a shell starts.
+const DEFAULT_SEPARATORS: &str = " \t\n";
 
 /// Value of a variable. A variable without an entry is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ pub(crate) fn is_integer(text: &str) -> bool {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ShellState {
-    variables: Rc<HashMap<String, VariableValue>>,
+    variables: Rc<BTreeMap<String, VariableValue>>,
     pub(crate) directories: Arc<ShellDirectories>,
     pub(crate) search_path: Arc<ShellSearchPath>,
     /// Functions that are certainly defined.
@@ -106,34 +109,17 @@ fn is_dynamic(name: &str) -> bool {
     ) || name.starts_with("BASH")
 }
 
-/// Joins a path to a directory and removes `.` and `..`, as `cd` does.
-pub(crate) fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let base = if path.starts_with('/') { "" } else { directory };
-    for part in base.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
-}
-
 impl ShellState {
-    pub(crate) fn new(directory: &str, variables: &[(String, String)]) -> Self {
-        let mut values: HashMap<String, VariableValue> = variables
-            .iter()
-            .map(|(name, value)| (name.clone(), VariableValue::Text(value.clone())))
+    pub(crate) fn new(directory: &str, variables: &[(&str, &str)]) -> Self {
+        let given = variables.iter().chain(&[("IFS", DEFAULT_SEPARATORS)]);
+        let mut values: BTreeMap<String, VariableValue> = given
+            .map(|(name, value)| ((*name).to_owned(), VariableValue::Text((*value).to_owned())))
             .collect();
-        values.insert("IFS".to_owned(), VariableValue::Text(" \t\n".to_owned()));
         values.remove("PWD");
         let may_search_directories = values.contains_key("CDPATH");
         Self {
             variables: Rc::new(values),
-            directories: Arc::new(ShellDirectories::one(joined("/", directory))),
+            directories: Arc::new(ShellDirectories::one(join_path("/", directory))),
             search_path: Arc::new(ShellSearchPath::Initial),
             functions: Rc::new(BTreeSet::new()),
             exits_on_error: false,
@@ -191,7 +177,7 @@ impl ShellState {
 
     /// Forgets all variables and directories, because commands that are not known may have changed them.
     pub(crate) fn invalidate(&mut self) {
-        self.variables = Rc::new(HashMap::new());
+        self.variables = Rc::default();
         self.directories = Arc::new(ShellDirectories::unknown());
         self.functions = Rc::new(BTreeSet::new());
         self.exits_on_error = false;
@@ -200,7 +186,7 @@ impl ShellState {
     }
 
     pub(crate) fn has_default_separators(&self) -> bool {
-        self.variables.get("IFS") == Some(&VariableValue::Text(" \t\n".to_owned()))
+        matches!(self.variables.get("IFS"), Some(VariableValue::Text(text)) if text == DEFAULT_SEPARATORS)
     }
 
     /// Joins the variables and functions of two ways to one point of the text. Directories are those of `self`.

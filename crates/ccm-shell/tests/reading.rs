@@ -7,8 +7,8 @@ use ccm_shell::{
 
 /// Returns the commands of a text, or the kind of the reason against it.
 fn reading(text: &str, dialect: ShellDialect) -> Vec<String> {
-    let variables = vec![("HOME".to_owned(), "/home/agent".to_owned())];
-    let context = ShellContext { directory: "/w".to_owned(), variables };
+    let variables = vec![("HOME", "/home/agent")];
+    let context = ShellContext { directory: "/w", variables };
     match read(text, dialect, &context, &mut ShellBudget::default()) {
         Ok(reading) => reading.commands.iter().map(shown).collect(),
         Err(error) => vec![format!("{:?}: {}", error.kind, &text[error.span.range()])],
@@ -424,7 +424,7 @@ fn texts_that_bash_reads_as_something_else_are_refused() {
 #[test]
 fn limits_hold() {
     let kind = |text: &str| {
-        let context = ShellContext { directory: "/w".to_owned(), variables: Vec::new() };
+        let context = ShellContext { directory: "/w", variables: Vec::new() };
         let budget = &mut ShellBudget::default();
         read(text, ShellDialect::Bash, &context, budget).map(|_| ()).map_err(|error| error.kind)
     };

@@ -71,10 +71,7 @@ pub(crate) const WORDS: &[&str] = &[
 
 pub(crate) fn run(input: &[u8]) {
     let text = super::text(input);
-    let context = ShellContext {
-        directory: "/w".to_owned(),
-        variables: vec![("HOME".to_owned(), "/home/agent".to_owned())],
-    };
+    let context = ShellContext { directory: "/w", variables: vec![("HOME", "/home/agent")] };
     let mut accepted = Vec::new();
     for dialect in [ShellDialect::Sh, ShellDialect::Bash] {
         let reading = read(&text, dialect, &context, &mut ShellBudget::default());

@@ -1,6 +1,6 @@
 //! Files that a program writes below a directory which its arguments name.
 
-use ccm_shell::{ShellDirectories, ShellWord};
+use ccm_shell::{ShellDirectories, ShellWord, join_path};
 
 use super::entries::Call;
 use super::paths::{self, WordPath};
@@ -63,7 +63,7 @@ impl Analyser<'_> {
             for source in sources {
                 let is_recursive = is_tree && !self.is_file(source, &call.context.directories);
                 let below = file_name(source).map(|name| WordPath {
-                    path: Some(paths::joined(&directory, &name)),
+                    path: Some(join_path(&directory, &name)),
                     climbing: path.climbing.as_ref().map(|climbing| format!("{climbing}/{name}")),
                     ..path.clone()
                 });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
+use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece, join_path};
 
 /// Path of a word, as an absolute path without `.` and `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         return vec![WordPath { path: None, climbing: None, is_partial, is_pattern }];
     }
     let resolved = |directory: &str| {
-        let path = normal(joined(directory, base));
+        let path = normal(join_path(directory, base));
         let climbs = base.split('/').any(|part| part == "..");
         let climbing = climbs.then(|| format!("{directory}/{base}"));
         WordPath { path: Some(path), climbing, is_partial, is_pattern }
@@ -91,26 +91,6 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         all.push(WordPath { path: None, climbing: None, is_partial: true, is_pattern });
     }
     all
-}
-
-/// Joins a path to a directory, and removes `.` and `..`.
-pub(super) fn joined(directory: &str, path: &str) -> String {
-    let base = if path.starts_with('/') { "" } else { directory };
-    let mut joined = String::with_capacity(base.len() + path.len() + 2);
-    for part in base.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => joined.truncate(joined.rfind('/').unwrap_or_default()),
-            part => {
-                joined.push('/');
-                joined += part;
-            }
-        }
-    }
-    if joined.is_empty() {
-        joined.push('/');
-    }
-    joined
 }
 
 /// Replaces other names of the root, such as `/proc/self/root`.
@@ -275,7 +255,7 @@ pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<
             WordPiece::Unknown { .. } => return None,
         }
     }
-    let pattern = joined(directory, &pattern);
+    let pattern = join_path(directory, &pattern);
     let of_home = home.into_iter().chain(["/root"]).flat_map(|home| {
         SECRETS_IN_HOME.iter().map(move |secret| format!("{}/{secret}", home.trim_end_matches('/')))
     });

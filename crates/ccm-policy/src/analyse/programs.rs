@@ -1,6 +1,6 @@
 //! Programs: where they lie, and what follows a program that is not known.
 
-use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord};
+use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
 use super::{Analyser, CommandContext, paths};
 use crate::analysis::{AnalysedWord, ProgramReference, WayOut};
@@ -102,14 +102,14 @@ impl Analyser<'_> {
             Some(location) if location.is_trusted => return false,
             Some(location) => location.canonical.clone(),
             None if !name.contains('/') => return false,
-            None if name.starts_with('/') => paths::joined("/", name),
+            None if name.starts_with('/') => join_path("/", name),
             None => {
                 let Some(directory) = context.directories.only() else {
                     let what = format!("`{name}` is run in a directory that is not known");
                     self.finding(index, GuardClass::CodeOutside, what, span, Some(WayOut::NameProgram));
                     return true;
                 };
-                paths::joined(directory, name)
+                join_path(directory, name)
             }
         };
         if paths::is_within(&path, &self.workspace) {

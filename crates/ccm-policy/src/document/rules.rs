@@ -55,6 +55,8 @@ impl FieldReader<'_> {
             self.refuse_lifting(sandbox.span, "`sandbox`");
         }
         let examples = Self::given(map, "examples").and_then(|entry| self.examples(&entry.value));
+        let action = action?;
+        let is_granted = action.ask.as_ref().is_some_and(|conditions| conditions.grant.is_some());
         // A short span: the first key of the rule.
         let first = map.entries().first().map_or(node.span, |entry| entry.key.span);
         Some(PolicyRule {
@@ -62,11 +64,11 @@ impl FieldReader<'_> {
             name: name.map(|name| name.value),
             condition: condition.unwrap_or_default(),
             when,
-            action: action?,
+            written: if is_granted { written::lines(map) } else { Vec::new() },
+            action,
             say: say.map(|say| say.value),
             sandbox,
             examples: examples.unwrap_or_default(),
-            written: written::lines(map),
         })
     }
 

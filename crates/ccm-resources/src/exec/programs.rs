@@ -96,9 +96,11 @@ impl Exec {
                 are_analysed: false,
             },
             SandboxPrograms::Analysed => {
+                let directory = command.cwd.to_string_lossy();
+                let variables = command.environment.iter();
                 let context = ShellContext {
-                    directory: command.cwd.display().to_string(),
-                    variables: command.environment.clone(),
+                    directory: &directory,
+                    variables: variables.map(|(name, value)| (&**name, &**value)).collect(),
                 };
                 let programs = analysed(self.syntax, line, &context, self.sensitive).map_err(|error| {
                     Failure::new(FailureKind::Start, error.message)
@@ -120,11 +122,12 @@ impl Exec {
             return Vec::new();
         }
         // Variables that are known later have some value then.
-        let later = ["HOME", "PWD", "TMPDIR"].map(|name| (name.to_owned(), "/".to_owned()));
-        let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
+        let later = ["HOME", "PWD", "TMPDIR"].map(|name| (name, "/"));
+        let environment = self.environment.iter().map(|(name, value)| (&**name, &**value));
+        let path = self.path.iter().map(|path| ("PATH", &**path));
         let context = ShellContext {
-            directory: "/".to_owned(),
-            variables: later.into_iter().chain(self.environment.iter().cloned()).chain(path).collect(),
+            directory: "/",
+            variables: later.into_iter().chain(environment).chain(path).collect(),
         };
         let error = |property, element, line: &CommandLine| {
             let error = analysed(self.syntax, line, &context, self.sensitive).err()?;
@@ -152,7 +155,7 @@ impl Exec {
 fn analysed(
     syntax: CommandSyntax,
     line: &CommandLine,
-    context: &ShellContext,
+    context: &ShellContext<'_>,
     is_sensitive: bool,
 ) -> Result<Vec<PathBuf>, NotAnalysed> {
     let (CommandSyntax::Shell, [.., text]) = (syntax, &*line.args) else { return Ok(Vec::new()) };

@@ -23,8 +23,8 @@ fn examples_have_the_verdict_of_the_tables() {
     let examples = tables::examples();
     assert!(examples.len() > 400, "{} examples", examples.len());
     for (name, verdict, command) in examples {
-        let expected = PolicyVerdict::parse(verdict).unwrap_or_else(|| panic!("{name}: verdict {verdict}"));
-        let analysis = analysed(command);
+        let expected = PolicyVerdict::parse(&verdict).unwrap_or_else(|| panic!("{name}: verdict {verdict}"));
+        let analysis = analysed(&command);
         let found = analysis.default_verdict(Caller::Tool);
         if found != expected {
             let findings: Vec<String> = analysis
@@ -43,6 +43,6 @@ fn examples_have_the_verdict_of_the_tables() {
 #[test]
 fn handlers_exist() {
     for name in tables::handlers() {
-        assert!(HANDLERS.contains(&name), "{name}");
+        assert!(HANDLERS.contains(&&*name), "{name}");
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct ProgramEntry {
     /// The name is an ordinary word, and starts no command behind a program that is not known.
     pub(crate) is_word: bool,
     pub(crate) has_operands: bool,
+    /// Verdicts and commands.
+    #[cfg(test)]
     pub(crate) examples: Vec<(Box<str>, Box<str>)>,
 }
 
@@ -143,6 +145,7 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
             "downloads" => entry.downloads = text()? == "true",
             "inherits" => entry.inherits = text()? == "true",
             "is_word" => entry.is_word = text()? == "true",
+            #[cfg(test)]
             "examples" => {
                 for (verdict, commands) in pairs(value)? {
                     let list = commands.as_list().ok_or("examples are no list")?;

@@ -33,7 +33,9 @@ pub fn locate_program(name: &str, search_path: &str, directory: &Path) -> Option
     };
     let path = found?;
     let canonical = path.canonicalize().ok()?;
-    let is_trusted = is_of_root(&canonical) && path.parent().is_some_and(is_directory_of_root);
+    // A path without links has the directories of the canonical one.
+    let is_trusted =
+        is_of_root(&canonical) && (path == canonical || path.parent().is_some_and(is_directory_of_root));
     Some(LocatedProgram { path, canonical, is_trusted })
 }
 

@@ -79,9 +79,9 @@ pub(crate) fn apply(scratch: &Path) {
     std::fs::create_dir(&etc).expect("a directory");
     std::fs::write(etc.join("policy.yaml"), policy_of_rules()).expect("a policy");
     for (name, text, rounds) in [
-        ("1000 execs with creates", manifests::satisfied_execs(COUNT), 25),
-        ("1000 different execs with creates", manifests::different_execs(COUNT), 25),
-        ("1000 execs with different guards", manifests::guarded_execs(COUNT), 5),
+        ("1000 execs with creates", manifests::satisfied_execs(COUNT), 51),
+        ("1000 different execs with creates", manifests::different_execs(COUNT), 51),
+        ("1000 execs with different guards", manifests::guarded_execs(COUNT), 11),
     ] {
         let manifest = scratch.join("manifest.yaml");
         std::fs::write(&manifest, text).expect("a manifest");

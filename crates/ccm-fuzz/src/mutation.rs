@@ -163,3 +163,27 @@ fn move_line(input: &mut Vec<u8>, random: &mut Random) {
     lines.insert(random.below(lines.len() + 1), line);
     *input = lines.concat();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_input_is_longer_than_the_maximum() {
+        let corpus = [b"0123456789".repeat(20), b"short".to_vec()];
+        let input = |number| mutated(&corpus, &["word "], 64, &mut Random::new(1, number));
+        assert!((0..1_000).all(|number| input(number).len() <= 64));
+        // A part of a long input may begin anywhere.
+        assert!((0..1_000).any(|number| input(number).starts_with(b"3456789")));
+        assert_eq!(input(7), input(7));
+    }
+
+    #[test]
+    fn inputs_have_numbers_of_their_own() {
+        for seed in [0, 1, 7] {
+            let mut one = Random::new(seed, 5);
+            one.next();
+            assert_ne!(one.next(), Random::new(seed, 6).next());
+        }
+    }
+}

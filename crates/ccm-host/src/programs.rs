@@ -133,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn a_link_that_others_can_replace_is_not_trusted() {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::symlink("/bin/sh", directory.path().join("shell")).expect("a link");
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).expect("a mode");
+        let search = directory.path().to_str().expect("a path in UTF-8");
+        let found = locate_program("shell", search, Path::new("/")).expect("a program");
+        assert!(is_of_root(&found.canonical) && !found.is_trusted, "{found:?}");
+    }
+
+    #[test]
     fn links_are_read_and_other_paths_are_none() {
         let directory = tempfile::tempdir().expect("a directory");
         let at = |name: &str| directory.path().join(name);

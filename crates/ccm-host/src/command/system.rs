@@ -290,7 +290,7 @@ async fn run_started(
 ) -> Result<Finished, StartError> {
     let baseline = Baseline::now(mark);
     let started = Instant::now();
-    let control_group = runner.control_group(command.sandbox.as_ref());
+    let mut control_group = runner.control_group(command.sandbox.as_ref());
     let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command, &control_group, mark)?;
     let mut tree = ProcessTree::new(pid, baseline);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
@@ -300,9 +300,6 @@ async fn run_started(
     let last_line = command.last_line.as_ref();
     let mut streams = Streams::new(stdin, stdout, stderr, &redactor, last_line, on_line).map_err(failed)?;
 
-    if let Some(groups) = runner.groups_of(command.sandbox.as_ref()) {
-        groups.make_next(&control_group);
-    }
     let interruption = streams.transfer_until(async {
         tokio::select! {
             biased;

@@ -10,7 +10,7 @@ use ccm_testkit::{isolated, isolated_with_setup, skipped, wait_until};
 use super::layers::isolated_without;
 use super::{Place, fail, launched, succeed};
 use crate::launched::{launcher, only_as_root, start_error};
-use crate::{block_on, is_root, run, text};
+use crate::{block_on, end, has_ended, is_root, run, text};
 
 fn limited(place: &Place, limits: SandboxLimits) -> Sandbox {
     Sandbox { limits, ..place.sandbox() }
@@ -140,41 +140,106 @@ fn groups() -> BTreeSet<String> {
     directories().iter().filter_map(name).collect()
 }
 
+/// Returns the name of the control group of a command that prints its groups.
+fn group_in(printed: &str) -> String {
+    let own = printed.split(['/', '\n']).find(|part| part.starts_with("ccm-sandbox-"));
+    own.unwrap_or_else(|| unreachable!("{printed}")).to_owned()
+}
+
+const SHOW_GROUPS: &str = "cat /proc/self/cgroup";
+
 #[test]
-fn each_sandbox_has_a_control_group_and_all_are_removed() {
-    isolated("sandboxed::limits::each_sandbox_has_a_control_group_and_all_are_removed", || {
+fn sandboxes_have_a_control_group_with_their_limits_and_all_are_removed() {
+    isolated(
+        "sandboxed::limits::sandboxes_have_a_control_group_with_their_limits_and_all_are_removed",
+        || {
+            if !is_root() {
+                return;
+            }
+            let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+            block_on(async {
+                let place = Place::new();
+                let mut former: Option<(u64, String)> = None;
+                // The limits of a sandbox are those of the one before, or others.
+                for max in [10, 10, 11, 10] {
+                    let limits =
+                        SandboxLimits { processes: SandboxLimit::requested(max), ..SandboxLimits::default() };
+                    let sandbox = limited(&place, limits);
+                    let own =
+                        group_in(&succeed(&runner, &place.shell_in(sandbox.clone(), SHOW_GROUPS)).await);
+                    assert!(former.is_none_or(|(of_max, former)| of_max == max || former != own));
+                    let second = run(&runner, &place.shell_in(sandbox.clone(), SHOW_GROUPS)).await;
+                    assert_eq!((group_in(&text(&second.stdout)), second.reached), (own.clone(), vec![]));
+                    assert_eq!(groups(), BTreeSet::from([own.clone()]));
+                    let refused = run(&runner, &place.perl_in(sandbox, MANY)).await;
+                    assert_eq!(text(&refused.stdout), (max - 1).to_string(), "{refused:?}");
+                    assert_eq!(refused.reached, [ReachedLimit::Processes]);
+                    former = Some((max, own));
+                }
+                // Another ccm may take a group without processes for an abandoned one.
+                for directory in directories() {
+                    // The kernel counts a process for a moment after its end.
+                    wait_until("the group has no process", || std::fs::remove_dir(&directory).is_ok());
+                }
+                assert_eq!(groups(), BTreeSet::new());
+                assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
+            });
+            drop(runner);
+            assert_eq!(groups(), BTreeSet::new());
+        },
+    );
+}
+
+#[test]
+fn control_group_in_use_gets_no_other_sandbox() {
+    isolated("sandboxed::limits::control_group_in_use_gets_no_other_sandbox", || {
         if !is_root() {
             return;
         }
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
-        let mut seen = BTreeSet::new();
         block_on(async {
             let place = Place::new();
-            // The limits of a sandbox are those of the one before, or others.
-            for max in [10, 10, 11, 10] {
-                let limits =
-                    SandboxLimits { processes: SandboxLimit::requested(max), ..SandboxLimits::default() };
-                let sandbox = limited(&place, limits);
-                let inside =
-                    succeed(&runner, &place.shell_in(sandbox.clone(), "cat /proc/self/cgroup")).await;
-                let own = inside.split(['/', '\n']).find(|part| part.starts_with("ccm-sandbox-"));
-                assert!(seen.insert(own.expect("a group").to_owned()), "{inside}");
-                // That of the sandbox that has ended, and one for the next.
-                assert!(groups().len() <= 2, "{:?}", groups());
-                let refused = run(&runner, &place.perl_in(sandbox, MANY)).await;
-                assert_eq!(text(&refused.stdout), (max - 1).to_string(), "{refused:?}");
-                assert_eq!(refused.reached, [ReachedLimit::Processes]);
+            let limits =
+                SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
+            let show =
+                |before: &str| place.shell_in(limited(&place, limits), &format!("{before} {SHOW_GROUPS}"));
+            let leaves = run(&runner, &show("sleep 66 > /dev/null 2>&1 &")).await;
+            let first = group_in(&text(&leaves.stdout));
+            let second = group_in(&succeed(&runner, &show("head -c 32M /dev/zero > big;")).await);
+            let third = group_in(&succeed(&runner, &show("")).await);
+            assert_eq!(BTreeSet::from([&first, &second, &third]).len(), 3);
+            end(&leaves.left_running);
+            for directory in directories().iter().filter(|path| path.ends_with(&first)) {
+                wait_until("the group has no process", || std::fs::remove_dir(directory).is_ok());
             }
-            // Another ccm may take a group without processes for an abandoned one.
-            for directory in directories() {
-                // The kernel counts a process for a moment after its end.
-                wait_until("the group has no process", || std::fs::remove_dir(&directory).is_ok());
-            }
-            assert_eq!(groups(), BTreeSet::new());
-            assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
         });
         drop(runner);
         assert_eq!(groups(), BTreeSet::new());
+    });
+}
+
+#[test]
+fn limit_that_a_left_process_reaches_is_not_that_of_the_next_sandbox() {
+    let test = "sandboxed::limits::limit_that_a_left_process_reaches_is_not_that_of_the_next_sandbox";
+    isolated(test, || {
+        if !is_root() {
+            return;
+        }
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        block_on(async {
+            let place = Place::new();
+            let limits =
+                SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
+            let greedy = "perl -e 'select(undef, undef, undef, 0.01) until -e \"go\"; my $n = 200 << 20; \
+                          my $x = \"x\" x $n' > /dev/null 2>&1 &";
+            let leaves = run(&runner, &place.shell_in(limited(&place, limits), greedy)).await;
+            assert_eq!((leaves.left_running.len(), leaves.reached), (1, vec![]));
+            std::fs::write(place.at("work/go"), "").expect("a file");
+            wait_until("its process has ended", || has_ended(leaves.left_running[0].pid));
+            end(&leaves.left_running);
+            let next = run(&runner, &place.shell_in(limited(&place, limits), "true")).await;
+            assert_eq!(next.reached, []);
+        });
     });
 }
 

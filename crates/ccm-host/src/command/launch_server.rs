@@ -2,7 +2,7 @@
 //!
 //! The start of the program of ccm takes about a millisecond: the kernel maps it, the loader relocates it and the C
 //! library examines the processor. A copy of a small process that has done all this takes a tenth, and the server makes it
-//! ahead, while the last command still runs. The server reads no request, so that no copy has the arguments or the
+//! ahead, while the last command runs. The server reads no request, so that no copy has the arguments or the
 //! environment of another command in its memory.
 //!
 //! Each copy is a child of ccm and not of the server, like every other launcher. The server and the waiting copy stay in
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::{Errno, retry_on_intr, write};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -37,6 +37,8 @@ pub(crate) const MAX_DESCRIPTORS: usize = 8;
 struct WaitingCopy {
     pid: Pid,
     socket: OwnedFd,
+    /// Wakes the copy.
+    event: OwnedFd,
 }
 
 /// Running server.
@@ -80,7 +82,8 @@ impl LaunchServer {
 
     /// Receives the next copy, which announces itself. At the end of the socket there is no copy that could still begin.
     fn waiting(&self) -> io::Result<WaitingCopy> {
-        /// Only a process that was stopped takes longer.
+        /// Only a process that was stopped takes longer, or a launcher that waits for a file system: the next copy is made after
+        /// its end.
         const MAX_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
         let mut readable = [PollFd::new(&self.socket, PollFlags::IN)];
         if retry_on_intr(|| poll(&mut readable, Some(&MAX_WAIT)))? == 0 {
@@ -89,18 +92,18 @@ impl LaunchServer {
             return Err(Errno::TIMEDOUT.into());
         }
         let mut number = 0_i32.to_ne_bytes();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC;
         let message = retry_on_intr(|| {
             recvmsg(&self.socket, &mut [IoSliceMut::new(&mut number)], &mut ancillary, flags)
         })?;
-        let socket = ancillary.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        let files = ancillary.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next().zip(descriptors.next()),
             _ => None,
         });
         let pid = Pid::from_raw(i32::from_ne_bytes(number)).filter(|_| message.bytes == number.len());
-        let copy = pid.zip(socket).map(|(pid, socket)| WaitingCopy { pid, socket });
+        let copy = pid.zip(files).map(|(pid, (socket, event))| WaitingCopy { pid, socket, event });
         copy.ok_or_else(|| Errno::PIPE.into())
     }
 
@@ -125,7 +128,8 @@ impl WaitingCopy {
             return Err(Errno::NOBUFS.into());
         }
         let flags = SendFlags::NOSIGNAL;
-        match retry_on_intr(|| sendmsg(&self.socket, &[IoSlice::new(b"l")], &mut ancillary, flags)) {
+        let sent = retry_on_intr(|| sendmsg(&self.socket, &[IoSlice::new(b"l")], &mut ancillary, flags));
+        match sent.and_then(|_| retry_on_intr(|| write(&self.event, &1_u64.to_ne_bytes()))) {
             Ok(_) => Ok(self.pid),
             Err(error) => {
                 self.end();

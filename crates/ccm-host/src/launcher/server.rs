@@ -1,12 +1,14 @@
 //! The launch server: a process that copies itself for each launcher.
 //!
 //! A copy is made ahead: it waits for its descriptors while the server waits for it. Each copy has a socket of its own, so
-//! that no other copy receives what was meant for one that was killed.
+//! that no other copy receives what was meant for one that was killed. An event wakes the copy: the kernel expects that
+//! whoever sends through a socket has nothing more to do, and would let the copy wait for the processor of ccm.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
 
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, read, retry_on_intr, write};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -38,8 +40,10 @@ pub(super) enum ServerProcess {
 pub(super) fn serve() -> ServerProcess {
     let Ok(socket) = raw::inherited(SOCKET) else { return ServerProcess::Original };
     // A signal from the terminal ends ccm in its own time, and the server after it.
-    let set_up =
-        hide_inherited_files().and_then(|()| Ok(setpgid(None, None)?)).and_then(|()| Ok(chdir("/")?));
+    let set_up = hide_inherited_files()
+        .and_then(|()| Ok(setpgid(None, None)?))
+        .and_then(|()| Ok(chdir("/")?))
+        .and_then(|()| take_numbers());
     if set_up.is_err() {
         return ServerProcess::Original;
     }
@@ -52,18 +56,18 @@ pub(super) fn serve() -> ServerProcess {
             Ok(Some(_)) => {
                 drop(begins);
                 // A copy that ends without a request was killed, or ccm has ended.
-                if retry_on_intr(|| read(&beginning, &mut [0_u8])) != Ok(1) {
+                if !wait_for_end(&beginning) {
                     return ServerProcess::Original;
                 }
             }
             Ok(None) => {
                 drop(beginning);
                 let become_launcher = || {
-                    let (descriptors, prepared) = wait(socket, forbids_capabilities)?;
+                    let (descriptors, prepared) = wait(socket, || Prepared::make(forbids_capabilities))?;
                     // The server may have ended.
                     let _best_effort = retry_on_intr(|| write(&begins, b"b"));
-                    // A launcher needs the numbers.
-                    drop(begins);
+                    // The start of the program closes it.
+                    let _closed_at_the_end = begins.into_raw_fd();
                     raw::place(descriptors)?;
                     Ok(prepared)
                 };
@@ -75,7 +79,15 @@ pub(super) fn serve() -> ServerProcess {
     }
 }
 
-/// Takes the numbers of descriptors that a launcher needs, so that no prepared part has one of them.
+/// Waits until a launcher starts its program, or a copy ends. Returns `true` if it began. The next copy is made no earlier: it
+/// would take the processor from the launcher.
+fn wait_for_end(copy: &OwnedFd) -> bool {
+    // The message of the launcher itself wakes nobody.
+    let mut closed = [PollFd::new(copy, PollFlags::empty())];
+    retry_on_intr(|| poll(&mut closed, None)).is_ok() && retry_on_intr(|| read(copy, &mut [0_u8])) == Ok(1)
+}
+
+/// Takes the numbers of descriptors that a launcher needs, so that no part that is made before has one of them.
 fn take_numbers() -> io::Result<()> {
     loop {
         let taken = fcntl_dupfd_cloexec(io::stdin(), 0)?;
@@ -88,20 +100,25 @@ fn take_numbers() -> io::Result<()> {
 }
 
 /// Announces this copy to ccm, makes what can be made before a command is known, and waits for the descriptors of a launcher.
-fn wait(server: OwnedFd, forbids_capabilities: bool) -> io::Result<(Vec<OwnedFd>, Prepared)> {
+fn wait(server: OwnedFd, prepare: impl FnOnce() -> Prepared) -> io::Result<(Vec<OwnedFd>, Prepared)> {
     let (own, of_ccm) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     let number = getpid().as_raw_nonzero().get().to_ne_bytes();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let handed = [of_ccm.as_fd()];
+    let event = eventfd(0, EventfdFlags::CLOEXEC)?;
+    let handed = [of_ccm.as_fd(), event.as_fd()];
     if !ancillary.push(SendAncillaryMessage::ScmRights(&handed)) {
         return Err(Errno::NOBUFS.into());
     }
     retry_on_intr(|| sendmsg(&server, &[IoSlice::new(&number)], &mut ancillary, SendFlags::NOSIGNAL))?;
     // The end of ccm has to be the end of both sockets.
     drop((server, of_ccm));
+    // That of the socket of the server was one of them.
     take_numbers()?;
-    let prepared = Prepared::make(forbids_capabilities);
+    let prepared = prepare();
+    // The end of ccm is noticed without asking for it.
+    let mut ready = [PollFd::new(&event, PollFlags::IN), PollFd::new(&own, PollFlags::empty())];
+    retry_on_intr(|| poll(&mut ready, None))?;
     let descriptors = receive(&own)?.ok_or(Errno::PIPE)?;
     Ok((descriptors, prepared))
 }

@@ -26,6 +26,7 @@ mod privileges;
 mod root;
 mod rules;
 mod server;
+mod shared_directories;
 mod system_view;
 
 use std::convert::Infallible;
@@ -264,10 +265,10 @@ impl<'s> Confinement<'s> {
         let prepared = if users == Ok(Users::Own) { Prepared::default() } else { prepared };
         let mut forbids_capabilities = prepared.forbids_capabilities;
         let system = prepared.view.filter(|view| available.no_namespaces.is_none() && view.suits(sandbox));
-        let (root, system) = system.map(SystemView::into_parts).unzip();
+        let (begun, system) = system.map(SystemView::into_parts).unzip();
         let mut allowlist = system.unwrap_or_else(Allowlist::of_system).open(sandbox)?;
         if available.no_namespaces.is_none() {
-            mount_view::enter(&mut allowlist, root)?;
+            mount_view::enter(&mut allowlist, begun)?;
             own_null_device().map_err(step("sandbox", "the null device in the sandbox can't be opened"))?;
         }
         if users == Ok(Users::Shared) && available.landlock == 0 {

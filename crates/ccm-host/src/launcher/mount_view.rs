@@ -5,7 +5,7 @@
 //! left behind.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::{io, mem};
@@ -19,6 +19,7 @@ use rustix::process::{chdir, fchdir, pivot_root, umask};
 
 use super::allowlist::{AllowedPath, Allowlist, PathAccess};
 use super::root::{Root, inside, memory};
+use super::shared_directories::{self, SharedDirectory};
 use super::step;
 use crate::{StartError, raw};
 
@@ -60,21 +61,48 @@ const LINKS: [(&str, &str); 5] = [
 /// itself can be written.
 const OF_DEVICES: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
-/// Builds the view and enters it, beginning with that of the system if there is one. Adds the private directories to the
-/// allowlist.
-pub(super) fn enter(allowlist: &mut Allowlist, system: Option<Root>) -> Result<(), StartError> {
-    with_open_directories(|| build(allowlist, system))
+/// View that has the directories of the system.
+#[derive(Debug)]
+pub(super) struct BegunView {
+    root: Root,
+    shared: Vec<SharedDirectory>,
 }
 
-/// Makes the view of the paths of the system, without entering it.
+/// Builds the view and enters it, beginning with one that has the directories of the system if there is one. Adds the private
+/// directories to the allowlist.
+pub(super) fn enter(allowlist: &mut Allowlist, begun: Option<BegunView>) -> Result<(), StartError> {
+    with_open_directories(|| build(allowlist, begun))
+}
+
+/// Makes the directories of the system, below a root that is mounted nowhere and can't be written.
 pub(super) fn of_system(allowlist: &Allowlist) -> Result<Root, StartError> {
     with_open_directories(|| {
         let trees = trees(allowlist)?;
-        let root = Root::empty().map_err(step("sandbox", "its root can't be created"))?;
-        mount_private(&root)?;
+        let root = empty_root()?;
         mount_allowed(&root, allowlist, &trees)?;
+        for path in PRIVATE.map(Path::new) {
+            root.make_place(path, true).map_err(failed(path))?;
+        }
         hide_all(&root, HIDDEN.map(PathBuf::from))?;
+        make_links(&root, allowlist, &[])?;
+        make_read_only(&root).map_err(step("sandbox", "its root can't be made read-only"))?;
         Ok(root)
+    })
+}
+
+/// Begins a view with the directories of the system, without entering it.
+pub(super) fn begin(system: &Root, allowlist: &Allowlist) -> Result<BegunView, StartError> {
+    with_open_directories(|| {
+        let root = empty_root()?;
+        // The directories of the system cover the places where these are made.
+        let tree = |path| Ok((path, private_tree(&root, path).map_err(failed(path))?));
+        let private: Vec<(&Path, OwnedFd)> =
+            PRIVATE.map(Path::new).into_iter().map(tree).collect::<Result<_, _>>()?;
+        let shared = shared_directories::mount(&root, system, allowlist)?;
+        for (path, tree) in private {
+            mount_inside(&root, inside(path), &tree).map_err(failed(path))?;
+        }
+        Ok(BegunView { root, shared })
     })
 }
 
@@ -86,7 +114,7 @@ fn with_open_directories<T>(build: impl FnOnce() -> T) -> T {
     result
 }
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> StartError {
+pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StartError {
     move |source| StartError::Step {
         property: "sandbox".to_owned(),
         step: format!("\"{}\" can't be mounted in the sandbox", path.display()),
@@ -94,15 +122,16 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> StartError {
     }
 }
 
-fn build(allowlist: &mut Allowlist, system: Option<Root>) -> Result<(), StartError> {
+fn build(allowlist: &mut Allowlist, begun: Option<BegunView>) -> Result<(), StartError> {
+    let is_new = begun.is_none();
+    let view = begun.map_or_else(|| Ok(BegunView { root: empty_root()?, shared: Vec::new() }), Ok)?;
+    let BegunView { root, mut shared } = view;
     // All mounts are copied first, because the new root will cover a part of the old view.
-    let trees = trees(allowlist)?;
-    let is_new = system.is_none();
-    let root = system.map_or_else(Root::empty, Ok);
-    let root = root.and_then(|root| cover_processes(&root).map(|()| root));
-    let root = root.map_err(step("sandbox", "its root can't be created"))?;
+    let mut trees = trees(allowlist)?;
+    cover_processes(&root).map_err(step("sandbox", "its root can't be mounted"))?;
+    let replaced = shared_directories::replace(&root, &mut shared, allowlist, &mut trees)?;
     if is_new {
-        mount_private(&root)?;
+        mount_private(&root, Path::new("/"))?;
     }
     mount_allowed(&root, allowlist, &trees)?;
     // The start of the program closes them in less time.
@@ -111,12 +140,12 @@ fn build(allowlist: &mut Allowlist, system: Option<Root>) -> Result<(), StartErr
         hide_all(&root, HIDDEN.map(PathBuf::from))?;
     }
     hide_all(&root, network_secrets(&root))?;
-    let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
-    // Links are made last: what is below one would be made where the link leads to.
-    for (link, target) in allowlist.links.iter().chain(&fixed) {
-        root.make_link(link, target).map_err(failed(link))?;
-    }
-    enter_root(&root).map_err(step("sandbox", "its root can't be entered"))?;
+    make_links(&root, allowlist, &shared)?;
+    replaced
+        .iter()
+        .try_for_each(make_read_only)
+        .and_then(|()| enter_root(&root))
+        .map_err(step("sandbox", "its root can't be entered"))?;
 
     for path in PRIVATE.map(PathBuf::from) {
         let file = open(CWD, &path).map_err(failed(&path))?;
@@ -161,7 +190,7 @@ fn mount_allowed(root: &Root, allowlist: &Allowlist, trees: &[Option<OwnedFd>]) 
     Ok(())
 }
 
-fn open(from: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(from, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
@@ -208,17 +237,38 @@ fn cover_processes(root: &Root) -> io::Result<()> {
     Ok(move_mount(root.as_fd(), "", CWD, PROCESSES, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-fn mount_private(root: &Root) -> Result<(), StartError> {
-    PRIVATE.map(Path::new).into_iter().try_for_each(|path| private(root, path).map_err(failed(path)))
+fn empty_root() -> Result<Root, StartError> {
+    Root::empty().map_err(step("sandbox", "its root can't be created"))
+}
+
+/// Mounts the private directories at and below a directory.
+pub(super) fn mount_private(root: &Root, directory: &Path) -> Result<(), StartError> {
+    PRIVATE.map(Path::new).into_iter().filter(|path| path.starts_with(directory)).try_for_each(|path| {
+        let mounted = private_tree(root, path).and_then(|tree| mount_inside(root, inside(path), &tree));
+        mounted.map_err(failed(path))
+    })
 }
 
 /// Makes a directory that every user may write. It is a mount of its own, so that the root around it can be
 /// read-only.
-fn private(root: &Root, path: &Path) -> io::Result<()> {
+fn private_tree(root: &Root, path: &Path) -> io::Result<OwnedFd> {
     let inside = root.make_private(path)?;
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let tree = open_tree(root.as_fd(), inside, flags)?;
-    mount_inside(root, inside, &tree)
+    Ok(open_tree(root.as_fd(), inside, flags)?)
+}
+
+/// Makes the links of the system outside of the directories that have theirs.
+fn make_links(root: &Root, allowlist: &Allowlist, shared: &[SharedDirectory]) -> Result<(), StartError> {
+    let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
+    // Links are made last: what is below one would be made where the link leads to.
+    let links = allowlist.links.iter().chain(&fixed);
+    links
+        .filter(|(link, _)| shared.iter().all(|shared| !link.starts_with(&shared.path)))
+        .try_for_each(|(link, target)| root.make_link(link, target).map_err(failed(link)))
+}
+
+fn make_read_only(mount: impl AsFd) -> io::Result<()> {
+    raw::add_mount_flags(mount.as_fd(), libc::MOUNT_ATTR_RDONLY)
 }
 
 /// Mounts an allowed path in its place. In another allowed path, somebody may have put a link that must not lead out of
@@ -236,7 +286,7 @@ fn mount_at(root: &Root, allowed: &AllowedPath, tree: &OwnedFd, is_inside_anothe
 }
 
 /// Mounts at a path inside of the root that leads over no link.
-fn mount_inside(root: &Root, inside: &Path, tree: &OwnedFd) -> io::Result<()> {
+pub(super) fn mount_inside(root: &Root, inside: &Path, tree: &OwnedFd) -> io::Result<()> {
     Ok(move_mount(tree, "", root.as_fd(), inside, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
@@ -283,7 +333,7 @@ fn hide(root: &Root, path: &Path, cover: &mut Option<OwnedFd>) -> io::Result<()>
 
 /// Makes the root read-only, enters it, and removes the old one.
 fn enter_root(root: &Root) -> io::Result<()> {
-    raw::add_mount_flags(root.as_fd(), libc::MOUNT_ATTR_RDONLY)?;
+    make_read_only(root)?;
     fchdir(root.as_fd())?;
     // The old root is now mounted over the new one.
     pivot_root(".", ".")?;

@@ -15,10 +15,11 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{chdir, getpid, setpgid};
+use rustix::process::{chdir, geteuid, getpid, setpgid};
 
 use super::prepared::Prepared;
 use super::privileges;
+use super::system_view::SystemDirectories;
 use crate::command::launch_protocol::LOWEST_OWN_DESCRIPTOR;
 use crate::command::launch_server::MAX_DESCRIPTORS;
 use crate::process::hide_inherited_files;
@@ -26,6 +27,11 @@ use crate::raw;
 
 /// Descriptor of the socket to ccm.
 const SOCKET: i32 = 3;
+
+/// Messages of a copy that begins as a launcher. The directories of the system that the copy was made with are current, or new
+/// ones have to be made, which is also tried again where none could be made.
+const CURRENT: u8 = b'c';
+const OUTDATED: u8 = b'o';
 
 /// Process that returns from [`serve`].
 #[derive(Debug)]
@@ -49,23 +55,30 @@ pub(super) fn serve() -> ServerProcess {
     }
     // Every launcher of this server is that of a sandbox.
     let forbids_capabilities = privileges::forbid_capabilities().is_ok();
+    let mut directories = None;
     // Without a server, ccm starts launchers directly.
     loop {
+        // An ordinary user can't make them. Where they can't be made, each launcher makes a whole view.
+        if directories.is_none() && geteuid().is_root() {
+            directories = SystemDirectories::make().ok();
+        }
         let Ok((beginning, begins)) = pipe_with(PipeFlags::CLOEXEC) else { return ServerProcess::Original };
         match raw::fork_sibling() {
             Ok(Some(_)) => {
                 drop(begins);
                 // A copy that ends without a request was killed, or ccm has ended.
-                if !wait_for_end(&beginning) {
-                    return ServerProcess::Original;
-                }
+                let Some(begun) = wait_for_end(&beginning) else { return ServerProcess::Original };
+                directories = directories.filter(|_| begun == CURRENT);
             }
             Ok(None) => {
                 drop(beginning);
                 let become_launcher = || {
-                    let (descriptors, prepared) = wait(socket, || Prepared::make(forbids_capabilities))?;
+                    let (descriptors, prepared) =
+                        wait(socket, || Prepared::make(forbids_capabilities, directories))?;
+                    let were_current = prepared.view.as_ref().is_some_and(|view| view.were_current);
+                    let begun = [if were_current { CURRENT } else { OUTDATED }];
                     // The server may have ended.
-                    let _best_effort = retry_on_intr(|| write(&begins, b"b"));
+                    let _best_effort = retry_on_intr(|| write(&begins, &begun));
                     // The start of the program closes it.
                     let _closed_at_the_end = begins.into_raw_fd();
                     raw::place(descriptors)?;
@@ -79,12 +92,14 @@ pub(super) fn serve() -> ServerProcess {
     }
 }
 
-/// Waits until a launcher starts its program, or a copy ends. Returns `true` if it began. The next copy is made no earlier: it
-/// would take the processor from the launcher.
-fn wait_for_end(copy: &OwnedFd) -> bool {
-    // The message of the launcher itself wakes nobody.
+/// Waits until a launcher starts its program, or a copy ends, and returns the message of the launcher. The next copy is made
+/// no earlier: it would take the processor from the launcher.
+fn wait_for_end(copy: &OwnedFd) -> Option<u8> {
+    // The message itself wakes nobody.
     let mut closed = [PollFd::new(copy, PollFlags::empty())];
-    retry_on_intr(|| poll(&mut closed, None)).is_ok() && retry_on_intr(|| read(copy, &mut [0_u8])) == Ok(1)
+    retry_on_intr(|| poll(&mut closed, None)).ok()?;
+    let mut begun = [0];
+    (retry_on_intr(|| read(copy, &mut begun)) == Ok(1)).then_some(begun[0])
 }
 
 /// Takes the numbers of descriptors that a launcher needs, so that no part that is made before has one of them.

@@ -1,28 +1,40 @@
-//! View of the paths of the system that is made before the sandbox of the command is known.
+//! View of the file system that begins with directories of the system made before the sandbox of the command is known.
 //!
-//! The view is mounted nowhere until the command begins, and can be made since Linux 6.15. It holds the very files that
-//! were there when it was made, so that it is given up if one of them was replaced since, or if something was mounted. It
-//! is not made of directories with mounts below them: it would keep these mounts in use.
+//! The launch server makes the directories once. Each copy of it mounts them in a view of its own, which is mounted nowhere
+//! until the command begins; this can be done since Linux 6.15. The directories hold the very files that were there when they
+//! were made, so that they are given up if one of the files was replaced since, or if something was mounted or unmounted. They are not made
+//! where something is mounted below them: they would keep these mounts in use.
 
 use std::io;
 use std::path::Path;
 
 use super::allowlist::Allowlist;
 use super::mount_events::MountEvents;
-use super::mount_view;
+use super::mount_view::{self, BegunView};
 use super::namespaces::is_linux_since;
 use super::root::Root;
 use crate::Sandbox;
 
-/// View of the paths of the system.
+/// Directories of the system, as the view of every command has them.
 #[derive(Debug)]
-pub(super) struct SystemView {
+pub(super) struct SystemDirectories {
+    /// Root that the directories are in. It can't be written.
     root: Root,
     allowlist: Allowlist,
     mounts: MountEvents,
 }
 
-impl SystemView {
+/// View of a command to come, with the directories of the system.
+#[derive(Debug)]
+pub(super) struct SystemView {
+    view: BegunView,
+    allowlist: Allowlist,
+    mounts: MountEvents,
+    /// The view has the directories of the server, and not new ones.
+    pub(super) were_current: bool,
+}
+
+impl SystemDirectories {
     pub(super) fn make() -> io::Result<Self> {
         // Older ones do not mount into a root that is mounted nowhere itself.
         if !is_linux_since(6, 15) {
@@ -42,6 +54,23 @@ impl SystemView {
         Ok(Self { root, allowlist, mounts })
     }
 
+    /// Returns `true` if nothing has changed since they were made. Mounts are reported once.
+    fn are_current(&self) -> bool {
+        !self.mounts.are_there() && self.allowlist.is_current()
+    }
+}
+
+impl SystemView {
+    /// Begins a view with these directories, or with new ones if something has changed.
+    pub(super) fn begin(former: SystemDirectories) -> io::Result<Self> {
+        // Changes are noticed from here on.
+        let mounts = MountEvents::begin()?;
+        let were_current = former.are_current();
+        let directories = if were_current { former } else { SystemDirectories::make()? };
+        let view = mount_view::begin(&directories.root, &directories.allowlist).map_err(io::Error::other)?;
+        Ok(Self { view, allowlist: directories.allowlist, mounts, were_current })
+    }
+
     /// Returns `true` if the view of a sandbox begins like this one, and nothing has changed since.
     pub(super) fn suits(&self, sandbox: &Sandbox) -> bool {
         let mut named = sandbox.read.iter().chain(&sandbox.write).chain([&sandbox.workdir]);
@@ -54,8 +83,8 @@ impl SystemView {
         !named.any(|named| is_before(named)) && !self.mounts.are_there() && self.allowlist.is_current()
     }
 
-    /// Returns its root, and the paths that are mounted there.
-    pub(super) fn into_parts(self) -> (Root, Allowlist) {
-        (self.root, self.allowlist)
+    /// Returns the view, and the paths that are mounted there.
+    pub(super) fn into_parts(self) -> (BegunView, Allowlist) {
+        (self.view, self.allowlist)
     }
 }

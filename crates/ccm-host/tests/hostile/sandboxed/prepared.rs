@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command as Tool;
 
-use ccm_host::{Sandbox, SystemRunner};
+use ccm_host::{Sandbox, SandboxLayer, SystemRunner};
 use ccm_testkit::{isolated_with_setup, skipped, wait_until};
 use nix::unistd::Pid;
 
@@ -172,4 +172,83 @@ fn paths_above_those_of_the_system_are_opened_as_they_are() {
             }
         },
     );
+}
+
+/// Runs a body as [`with_own_etc`], without Landlock too: then the mounts alone hold.
+#[expect(clippy::needless_pass_by_value, reason = "a body is written where it is run")]
+fn with_mounts_alone(test: &str, body: impl AsyncFn(&SystemRunner, &Place)) {
+    isolated_with_setup(OWN_ETC, test, || {
+        if std::env::var_os("CCM_MOUNTED").is_none() {
+            return skipped("mounts of its own can't be made here");
+        }
+        for off in [&[][..], &[SandboxLayer::Landlock]] {
+            let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+            let runner = off.iter().fold(runner, |runner, layer| runner.without(*layer));
+            block_on(async { body(&runner, &Place::new()).await });
+        }
+    });
+}
+
+/// Shell text that uses the files of the system in the directories that views have in common.
+const USES_SYSTEM: &str = "head -c 5 /etc/passwd; echo; cat /etc/os-release > /dev/null && echo x > /dev/shm/own && \
+                           cat /dev/shm/own && echo y | tee /dev/stderr > /dev/null && ls /sys/devices/system/cpu \
+                           > /dev/null && head -c 2 /dev/zero | wc -c && ls -d /etc/own /dev/pts 2>/dev/null | xargs";
+
+#[test]
+fn what_is_opened_to_one_sandbox_is_in_no_other() {
+    let test = "sandboxed::prepared::what_is_opened_to_one_sandbox_is_in_no_other";
+    with_mounts_alone(test, async |runner, place| {
+        fs::create_dir_all("/etc/own/deep").expect("a directory");
+        fs::write("/etc/own/deep/file", "own\n").expect("a file");
+        let opened: [(&[&str], &str); 4] = [
+            (&["/etc/own/deep"], "/etc/own"),
+            (&["/dev/pts"], "/dev/pts"),
+            (&["/etc/own", "/dev/pts"], "/dev/pts /etc/own"),
+            (&[], ""),
+        ];
+        for (read, seen) in opened.into_iter().chain(opened) {
+            let read = read.iter().map(Into::into).collect();
+            let sandbox = Sandbox { read, ..place.sandbox() };
+            let printed = succeed(runner, &place.shell_in(sandbox, USES_SYSTEM)).await;
+            assert_eq!(printed, format!("root:\nx\n2\n{seen}\n"));
+            prepared_copy();
+        }
+        let sandbox = Sandbox { read: vec!["/etc/own".into()], ..place.sandbox() };
+        assert_eq!(succeed(runner, &place.shell_in(sandbox, "cat /etc/own/deep/file")).await, "own\n");
+    });
+}
+
+#[test]
+fn directories_of_the_system_can_not_be_written() {
+    let test = "sandboxed::prepared::directories_of_the_system_can_not_be_written";
+    with_mounts_alone(test, async |runner, place| {
+        fs::create_dir_all("/etc/own").expect("a directory");
+        let attempts = "for in in / /etc /dev /sys /etc/ssl; do \
+                        mkdir $in/made || touch $in/made || ln -s a $in/made || rm $in/passwd || rmdir $in/ssl $in/shm || \
+                        echo refused; done";
+        for read in [vec![], vec!["/etc/own".into(), "/dev/pts".into()], vec![]] {
+            let sandbox = Sandbox { read, ..place.sandbox() };
+            assert_eq!(succeed(runner, &place.shell_in(sandbox, attempts)).await, "refused\n".repeat(5));
+            prepared_copy();
+        }
+    });
+}
+
+#[test]
+fn links_that_a_network_adds_are_in_a_view() {
+    let test = "sandboxed::prepared::links_that_a_network_adds_are_in_a_view";
+    with_own_etc(test, async |runner, place| {
+        // All that is added for a network are links into the system.
+        for name in ["gai.conf", "host.conf", "hosts", "networks", "protocols", "resolv.conf", "services"] {
+            let path = Path::new("/etc").join(name);
+            let _missing = fs::remove_file(&path);
+            symlink("/usr/share/no-such", &path).expect("a link");
+        }
+        let read = "readlink /etc/hosts || echo none";
+        for (network, expected) in [(false, "none\n"), (true, "/usr/share/no-such\n"), (false, "none\n")] {
+            let sandbox = Sandbox { network, ..place.sandbox() };
+            assert_eq!(succeed(runner, &place.shell_in(sandbox, read)).await, expected, "{network}");
+            prepared_copy();
+        }
+    });
 }

@@ -64,7 +64,6 @@ pub(crate) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
     }
     // Rules often have examples in common, such as the ordinary use of a program. Each is analysed once.
     examples.sort_by(|(_, one, _), (_, other, _)| one.value.cmp(&other.value));
-    let before = found.len();
     for equal in examples.chunk_by(|(_, one, _), (_, other, _)| one.value == other.value) {
         let Some((_, example, _)) = equal.first() else { continue };
         let analysis = analyse_text(&mut request, &example.value);
@@ -72,7 +71,6 @@ pub(crate) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
             found.extend(check_example(&analysis, rule, example, *is_expected));
         }
     }
-    found[before..].sort_by_key(Diagnostic::span);
 }
 
 fn check_example(

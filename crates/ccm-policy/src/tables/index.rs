@@ -24,7 +24,7 @@ pub(super) static ENTRIES: [EntryText; COUNT] = entries();
 /// Names of all entries, a hash table with linear probing.
 static NAMES: [EntryName; BUCKETS] = names();
 
-/// Number of buckets, a power of two, of which at least half are free.
+/// Number of buckets, of which at least half are free.
 const BUCKETS: usize = 4_096;
 
 /// First line of the examples of an entry. They are its last key.

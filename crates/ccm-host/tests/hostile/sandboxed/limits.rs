@@ -190,56 +190,50 @@ fn sandboxes_have_a_control_group_with_their_limits_and_all_are_removed() {
     );
 }
 
-#[test]
-fn control_group_in_use_gets_no_other_sandbox() {
-    isolated("sandboxed::limits::control_group_in_use_gets_no_other_sandbox", || {
+/// Runs a body as root, with limits that let a sandbox use 64 MiB. All groups have to be removed after it.
+fn with_little_memory(test: &str, body: impl AsyncFnOnce(&SystemRunner, &Place, SandboxLimits)) {
+    isolated(test, || {
         if !is_root() {
             return;
         }
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
-        block_on(async {
-            let place = Place::new();
-            let limits =
-                SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
-            let show =
-                |before: &str| place.shell_in(limited(&place, limits), &format!("{before} {SHOW_GROUPS}"));
-            let leaves = run(&runner, &show("sleep 66 > /dev/null 2>&1 &")).await;
-            let first = group_in(&text(&leaves.stdout));
-            let second = group_in(&succeed(&runner, &show("head -c 32M /dev/zero > big;")).await);
-            let third = group_in(&succeed(&runner, &show("")).await);
-            assert_eq!(BTreeSet::from([&first, &second, &third]).len(), 3);
-            end(&leaves.left_running);
-            for directory in directories().iter().filter(|path| path.ends_with(&first)) {
-                wait_until("the group has no process", || std::fs::remove_dir(directory).is_ok());
-            }
-        });
+        let limits = SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
+        block_on(async { body(&runner, &Place::new(), limits).await });
         drop(runner);
         assert_eq!(groups(), BTreeSet::new());
     });
 }
 
 #[test]
+fn control_group_in_use_gets_no_other_sandbox() {
+    let test = "sandboxed::limits::control_group_in_use_gets_no_other_sandbox";
+    with_little_memory(test, async |runner, place, limits| {
+        let show = |before: &str| place.shell_in(limited(place, limits), &format!("{before} {SHOW_GROUPS}"));
+        let leaves = run(runner, &show("sleep 66 > /dev/null 2>&1 &")).await;
+        let first = group_in(&text(&leaves.stdout));
+        let second = group_in(&succeed(runner, &show("head -c 32M /dev/zero > big;")).await);
+        let third = group_in(&succeed(runner, &show("")).await);
+        assert_eq!(BTreeSet::from([&first, &second, &third]).len(), 3);
+        end(&leaves.left_running);
+        for directory in directories().iter().filter(|path| path.ends_with(&first)) {
+            wait_until("the group has no process", || std::fs::remove_dir(directory).is_ok());
+        }
+    });
+}
+
+#[test]
 fn limit_that_a_left_process_reaches_is_not_that_of_the_next_sandbox() {
     let test = "sandboxed::limits::limit_that_a_left_process_reaches_is_not_that_of_the_next_sandbox";
-    isolated(test, || {
-        if !is_root() {
-            return;
-        }
-        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
-        block_on(async {
-            let place = Place::new();
-            let limits =
-                SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
-            let greedy = "perl -e 'select(undef, undef, undef, 0.01) until -e \"go\"; my $n = 200 << 20; \
-                          my $x = \"x\" x $n' > /dev/null 2>&1 &";
-            let leaves = run(&runner, &place.shell_in(limited(&place, limits), greedy)).await;
-            assert_eq!((leaves.left_running.len(), leaves.reached), (1, vec![]));
-            std::fs::write(place.at("work/go"), "").expect("a file");
-            wait_until("its process has ended", || has_ended(leaves.left_running[0].pid));
-            end(&leaves.left_running);
-            let next = run(&runner, &place.shell_in(limited(&place, limits), "true")).await;
-            assert_eq!(next.reached, []);
-        });
+    with_little_memory(test, async |runner, place, limits| {
+        let greedy = "perl -e 'select(undef, undef, undef, 0.01) until -e \"go\"; my $n = 200 << 20; \
+                      my $x = \"x\" x $n' > /dev/null 2>&1 &";
+        let leaves = run(runner, &place.shell_in(limited(place, limits), greedy)).await;
+        assert_eq!((leaves.left_running.len(), leaves.reached), (1, vec![]));
+        std::fs::write(place.at("work/go"), "").expect("a file");
+        wait_until("its process has ended", || has_ended(leaves.left_running[0].pid));
+        end(&leaves.left_running);
+        let next = run(runner, &place.shell_in(limited(place, limits), "true")).await;
+        assert_eq!(next.reached, []);
     });
 }
 

@@ -1,0 +1,16 @@
+//! What several resource types share: texts, trees, packages, schedules, accounts, keys, units, mounts.
+
+pub(crate) mod accounts;
+pub(crate) mod backup;
+pub(crate) mod diff;
+pub(crate) mod mounts;
+pub(crate) mod packages;
+pub(crate) mod parents;
+pub(crate) mod schedule;
+pub(crate) mod ssh_keys;
+pub(crate) mod systemd;
+pub(crate) mod text;
+pub(crate) mod tree;
+pub(crate) mod validator;
+#[cfg(feature = "archive")]
+pub(crate) mod web;

@@ -1,0 +1,17 @@
+//! Accounts in the files of this machine: what the types for users, groups and keys have in common.
+
+mod account_name;
+mod account_tool;
+mod database;
+pub(crate) mod lookup;
+mod password;
+
+pub(crate) use account_name::{AccountId, AccountName, name_error, name_list};
+pub(crate) use account_tool::AccountTool;
+pub(crate) use database::{GroupLine, LocalAccounts, PasswdLine, ShadowPasswords};
+pub(crate) use password::{PasswordField, PasswordHash};
+
+pub(crate) use crate::support::object_plan::{
+    ObjectDifference as AccountDifference, ObjectPlan as AccountPlan, ObjectRule as AccountRule, decide,
+    is_absent, verify,
+};

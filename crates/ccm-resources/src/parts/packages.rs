@@ -1,0 +1,38 @@
+//! Package tools: what they report about packages, and the commands that change them.
+
+pub(crate) mod apt;
+mod digits;
+pub(crate) mod dnf;
+mod installation;
+mod names;
+mod package;
+pub(crate) mod pacman;
+mod tool;
+mod tool_command;
+mod version;
+
+use ccm_engine::Suitability;
+use ccm_host::Host;
+
+pub(crate) use apt::Apt;
+pub(crate) use dnf::Dnf;
+pub(crate) use installation::{Availability, Hold, Installation, Presence};
+pub(crate) use names::{name_error, version_error};
+pub(crate) use package::{Package, PackageEnsure};
+pub(crate) use pacman::Pacman;
+pub(crate) use tool::{
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, hold_state, is_index_outdated,
+    outdate_index, own_refresh_is_older, refresh_is_older, remember_refresh,
+};
+pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
+pub(crate) use version::VersionScheme;
+
+/// Returns the suitability of apt for a machine.
+pub(crate) fn apt_suitability(host: Host<'_>) -> Suitability {
+    Tool::suitability(&Apt, host)
+}
+
+/// Returns the suitability of dnf for a machine.
+pub(crate) fn dnf_suitability(host: Host<'_>) -> Suitability {
+    Tool::suitability(&Dnf, host)
+}

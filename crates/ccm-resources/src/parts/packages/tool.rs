@@ -1,0 +1,270 @@
+//! Package tools: the programs that read and change the packages of a machine.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use ccm_engine::{Context, Suitability};
+use ccm_host::{Cancellation, Executor, FileAttributes, Host, Local, NewContent, NewFile};
+use ccm_model::{Failure, FailureKind};
+
+use super::installation::{Availability, Installation};
+use super::package::Package;
+use super::tool_command::ToolCommand;
+use super::version::VersionScheme;
+
+pub(crate) trait Tool: Sync {
+    type Database: 'static;
+
+    fn name(&self) -> &'static str;
+
+    fn scheme(&self) -> VersionScheme;
+
+    /// Suitability for this machine: the tool exists and the system belongs to its family.
+    fn suitability(&self, host: Host<'_>) -> Suitability;
+
+    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<Self::Database, Failure>>;
+
+    fn find(&self, database: &Self::Database, name: &str) -> Installation;
+
+    fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
+
+    /// Returns `true` if a change may remove packages that no resource names.
+    fn may_remove_more(&self, kind: ChangeKind) -> bool;
+
+    /// Strips the architecture from a name.
+    fn base<'n>(&self, name: &'n str) -> &'n str;
+
+    /// Returns `true` if two resources with one base name are the same package on this machine.
+    fn are_same(&self, database: &Self::Database, one: &Package, other: &Package) -> bool;
+
+    /// Names that can be queried together with others at no cost.
+    fn also_queried(&self, database: &Self::Database) -> Vec<String>;
+
+    fn query_index<'a>(
+        &'a self,
+        scope: QueryScope<'a>,
+        database: &'a Self::Database,
+        names: &'a [&'a str],
+    ) -> Local<'a, Result<IndexResponse, Failure>>;
+
+    /// Files that are written whenever anything refreshes the index.
+    fn stamps(&self) -> &'static [&'static str];
+
+    /// Returns `false` if the index is empty, in which case its stamps mean nothing.
+    fn has_index<'a>(&'a self, _: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async { Ok(true) })
+    }
+
+    /// Command that refreshes the index.
+    fn refresh(&self, host: Host<'_>) -> ToolCommand;
+
+    /// Command that changes packages, or only downloads what an installation needs.
+    fn change(
+        &self,
+        host: Host<'_>,
+        kind: ChangeKind,
+        targets: &[PackageTarget<'_>],
+        fetches_only: bool,
+    ) -> ToolCommand;
+
+    /// Hint on how to repair an interrupted change.
+    fn repair(&self) -> &'static str;
+
+    /// Returns `true` if files show an interrupted change that has to be finished first.
+    fn is_interrupted(&self, _: Host<'_>) -> bool {
+        false
+    }
+
+    /// Command that finishes an interrupted change, if the output of a failed command complains about one.
+    fn finish(&self, _printed: &str) -> Option<ToolCommand> {
+        None
+    }
+
+    /// Hints for a failed command, from its output and the present state.
+    fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
+}
+
+/// Tool with a command that holds packages.
+pub(crate) trait HoldTool: Tool {
+    /// Command that holds a package at its version, or releases it.
+    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct QueryScope<'a> {
+    pub host: Host<'a>,
+    /// Executor of commands that change nothing.
+    pub queries: &'a dyn Executor,
+    pub cancellation: &'a Cancellation,
+}
+
+impl<'a> QueryScope<'a> {
+    pub(crate) fn of(context: &Context<'a>) -> Self {
+        Self { host: context.host, queries: context.queries, cancellation: context.cancellation }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct IndexResponse {
+    pub by_name: HashMap<String, Availability>,
+    /// Sentences about the repositories that the tool could not read.
+    pub skipped_repositories: Vec<String>,
+}
+
+impl IndexResponse {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.by_name.extend(more.by_name);
+        let skipped_repositories = more
+            .skipped_repositories
+            .into_iter()
+            .filter(|sentence| !self.skipped_repositories.contains(sentence));
+        let skipped_repositories: Vec<String> = skipped_repositories.collect();
+        self.skipped_repositories.extend(skipped_repositories);
+    }
+}
+
+/// Kind of change; changes of one kind can share a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    /// Installation, upgrade or downgrade.
+    Install { recommends: bool, is_downgrade: bool },
+    /// Removal, with or without configuration files.
+    Remove { purge: bool },
+}
+
+/// Package to change, and the version to install.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackageTarget<'a> {
+    pub name: &'a str,
+    pub version: Option<&'a str>,
+}
+
+/// Returns a package in the database, which all resources share.
+pub(crate) async fn hold_state<T: Tool>(
+    tool: &T,
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Installation, Failure> {
+    let scope = QueryScope::of(context);
+    let database = context.state_cache(async || tool.read(scope).await).await?;
+    Ok(tool.find(&database, name))
+}
+
+/// File whose time records the last refresh by ccm.
+fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
+    Some(state_directory?.join(format!("refreshed-{tool}")))
+}
+
+/// Returns `true` if nothing refreshed the index within `age`.
+pub(crate) fn refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+    let stamps = tool.stamps().iter().map(PathBuf::from);
+    let all = stamps.chain(own_stamp(tool.name(), context.state_directory));
+    all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
+}
+
+/// Returns `true` if ccm itself did not refresh the index within `age`.
+pub(crate) fn own_refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+    own_stamp(tool.name(), context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
+}
+
+fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
+    let Ok(Some(modified)) = host.files.modified(stamp) else { return true };
+    // A time in the future was written before the clock was set back, and counts as recent.
+    host.clock.now().duration_since(modified).is_ok_and(|past| past >= age)
+}
+
+/// File that exists while the index lacks changes of repositories.
+fn outdated_mark(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
+    Some(state_directory?.join(format!("outdated-{tool}")))
+}
+
+/// Tools whose index lacks changes of repositories, if there is no directory for files that outlive a run.
+#[derive(Default)]
+struct OutdatedIndexes(RefCell<BTreeSet<String>>);
+
+/// Records that repositories changed, so that the index is refreshed before the next change of packages.
+pub(crate) fn outdate_index(tool: &str, context: &mut Context<'_>) {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    outdated.0.borrow_mut().insert(tool.to_owned());
+    let Some(mark) = outdated_mark(tool, context.state_directory) else { return };
+    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
+    let new = NewFile { content: NewContent::Bytes(b""), attributes };
+    if let Err(error) = context.host.files.write(&mark, &new) {
+        context.warn(format!("cannot record that the index has to be refreshed: {error}"));
+    }
+}
+
+/// Returns `true` if repositories changed since the index was refreshed.
+pub(crate) fn is_index_outdated(tool: &impl Tool, context: &Context<'_>) -> bool {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    let is_of_run = outdated.0.borrow().contains(tool.name());
+    let mark = outdated_mark(tool.name(), context.state_directory);
+    is_of_run || mark.is_some_and(|mark| context.host.files.exists(&mark).unwrap_or_default())
+}
+
+/// Records the time of a refresh.
+pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    outdated.0.borrow_mut().remove(tool.name());
+    if let Some(mark) = outdated_mark(tool.name(), context.state_directory)
+        && context.host.files.exists(&mark).unwrap_or_default()
+        && let Err(error) = context.host.files.remove(&mark, false)
+    {
+        context.warn(format!("cannot record that the index was refreshed: {error}"));
+    }
+    let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
+    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
+    let new = NewFile { content: NewContent::Bytes(b""), attributes };
+    if let Err(error) = context.host.files.write(&stamp, &new) {
+        let message = format!("cannot record that the index was refreshed: {error}");
+        context.warn(message);
+    }
+}
+
+const OS_RELEASE: &str = "/etc/os-release";
+
+/// Returns `true` if `os-release` names one of these families.
+pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
+    const MAX_LENGTH: u64 = 64 << 10;
+    let Ok(read) = host.files.read(Path::new(OS_RELEASE), MAX_LENGTH) else { return false };
+    let text = read.content.unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().any(|line| {
+        let Some(("ID" | "ID_LIKE", value)) = line.split_once('=') else { return false };
+        value.trim_matches(['"', '\'']).split(' ').any(|word| families.contains(&word))
+    })
+}
+
+/// Suitability of an existing tool: that of the system's family is preferred.
+pub(crate) fn suits(host: Host<'_>, families: &[&str], rivals: &[&str]) -> Suitability {
+    let has_rival = rivals.iter().any(|rival| exists(host, rival));
+    Suitability::Suits(if has_rival && !is_family(host, families) { 2 } else { 1 })
+}
+
+/// Returns `true` if `path` exists; `false` also on an error.
+pub(crate) fn exists(host: Host<'_>, path: &str) -> bool {
+    host.files.exists(Path::new(path)).unwrap_or(false)
+}
+
+/// Reads a system file as text; `None` if it does not exist.
+pub(crate) fn text(host: Host<'_>, path: &str, max_length: u64) -> Result<Option<String>, Failure> {
+    Ok(bytes(host, path, max_length)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+pub(crate) fn bytes(host: Host<'_>, path: &str, max_length: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let path = Path::new(path);
+    let failed = |error: &dyn std::error::Error| {
+        Failure::from_error(FailureKind::Read, error).because_of("cannot list installed packages")
+    };
+    if !host.files.exists(path).map_err(|error| failed(&error))? {
+        return Ok(None);
+    }
+    let bytes = host.files.content(path, max_length).map_err(|error| failed(&error))?;
+    if bytes.is_none() {
+        let message = format!("\"{}\" is too large", path.display());
+        return Err(Failure::new(FailureKind::Read, message));
+    }
+    Ok(bytes)
+}

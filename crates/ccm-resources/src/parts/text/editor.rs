@@ -1,0 +1,187 @@
+//! Provider posix: parts of local files.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::rc::Rc;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{
+    FileAttributes, FileError, FileStep, Files, Host, InspectOptions, Local, NewContent, NewFile,
+};
+use ccm_model::{Failure, FailureKind};
+
+use super::cache::ReadFiles;
+use super::decide::{EditPlan, PartKind, plan};
+use super::state::PartState;
+use super::{FilePart, MAX_FILE, PartChange};
+use crate::parts::backup::back_up;
+use crate::parts::diff::hidden_lines;
+use crate::parts::validator::{NewText, validate};
+use crate::support::file_failure::file_failure;
+use crate::support::secret_content::mark_secret;
+
+/// Mode of a new file without a secret, and with one.
+const NEW_FILE: u32 = 0o644;
+const NEW_SECRET_FILE: u32 = 0o600;
+
+/// Edits local files.
+pub(crate) struct PartEditor<P>(PhantomData<fn() -> P>);
+
+impl<P> PartEditor<P> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+}
+
+impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        part: &'a P,
+        reading: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<PartState, Failure>> {
+        Box::pin(async move {
+            let cache = ReadFiles::of(context).await;
+            let before = matches!(reading, ReadPurpose::Before { .. });
+            status(part, before, &cache, context)
+        })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        part: &'a P,
+        state: &'a PartState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move {
+            let warnings = preflight(&part.target().path, context.host.files)?;
+            if let EditPlan::Create(change) | EditPlan::Edit(change) = plan(part, state)? {
+                validate_change(part, &change, context).await?;
+            }
+            Ok(warnings)
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        part: &'a P,
+        state: &'a PartState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(part, state, context))
+    }
+}
+
+fn status<P: FilePart>(
+    part: &P,
+    before: bool,
+    cache: &ReadFiles,
+    context: &Context<'_>,
+) -> Result<PartState, Failure> {
+    let target = part.target();
+    let files = context.host.files;
+    if target.sensitive {
+        part.texts().into_iter().for_each(|text| mark_secret(text.as_bytes(), context.secrets));
+    }
+    let found = read(&target.path, |path| cache.content(path, files))?;
+    let mut state =
+        PartState { content: found, can_back_up: context.state_directory.is_some(), ..PartState::default() };
+    state.is_as_desired = matches!(plan(part, &state), Ok(EditPlan::Keep));
+    // What only a change needs is not read for a file that is as desired.
+    if state.is_as_desired || !before {
+        return Ok(state);
+    }
+    let inspected =
+        files.inspect(&target.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    state.is_link = inspected.link;
+    let would_be = |parent: &Path| context.would_be_directory(parent);
+    state.parent_missing = inspected.parent_missing && !target.path.parent().is_some_and(would_be);
+    let Ok(EditPlan::Create(change) | EditPlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
+    if state.content.is_some() {
+        state.mount = files.blocking_mount(&target.path, false).map_err(|error| file_failure(&error))?;
+    }
+    let redactor = context.secrets.redactor();
+    state.holds_secret =
+        target.sensitive || redactor.finds(state.content()) || redactor.finds(&change.content);
+    state.diff = context.diff;
+    if state.diff {
+        state.hidden_lines =
+            (hidden_lines(&redactor, state.content()), hidden_lines(&redactor, &change.content));
+    }
+    Ok(state)
+}
+
+/// Reads a file; `None` if the file does not exist.
+fn read<T>(
+    path: &Path,
+    read_content: impl FnOnce(&Path) -> Result<Option<T>, FileError>,
+) -> Result<Option<T>, Failure> {
+    match read_content(path) {
+        Ok(Some(content)) => Ok(Some(content)),
+        Ok(None) => {
+            let message = format!("\"{}\" is larger than {} MiB", path.display(), MAX_FILE >> 20);
+            Err(Failure::new(FailureKind::Conflict, message).of_property("path").with_hint(
+                "manage the file with `file` and `source`: parts of such large files are not managed",
+            ))
+        }
+        Err(FileError::Step { step: FileStep::Read, source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(file_failure(&error)),
+    }
+}
+
+/// Returns the error or the warning that a write would end with.
+fn preflight(path: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
+    // A new file takes the place of the old one, so that other errors do not matter.
+    if let Err(error @ FileError::SharedDirectory { .. }) =
+        files.check_attributes(path, FileAttributes::default())
+    {
+        return Err(file_failure(&error));
+    }
+    let found = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    let is_allowed = found.target.is_none_or(|file| files.can_chown(Some(file.uid), Some(file.gid)));
+    let warning = "only root can keep the owner of the file, which belongs to another user or group";
+    Ok((!is_allowed).then(|| warning.to_owned()).into_iter().collect())
+}
+
+async fn validate_change<P: FilePart>(
+    part: &P,
+    change: &PartChange,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let target = part.target();
+    let new = NewText { path: &target.path, content: &change.content, sensitive: target.sensitive };
+    validate(&target.validators, new, context).await
+}
+
+async fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) -> Result<(), Failure> {
+    let target = part.target();
+    let files = context.host.files;
+    let (change, is_new) = match plan(part, state)? {
+        EditPlan::Keep => return Ok(()),
+        EditPlan::Create(change) => (change, true),
+        EditPlan::Edit(change) => (change, false),
+    };
+    validate_change(part, &change, context).await?;
+    // The state may come from the cache, and the decision on it may have been approved as it is.
+    let found = read(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
+    if found != state.content {
+        return Err(file_failure(&FileError::Changed(target.path.clone())));
+    }
+    if target.backup && !is_new {
+        back_up(&target.path, context)?;
+    }
+    let mode = if state.holds_secret { NEW_SECRET_FILE } else { NEW_FILE };
+    let attributes = FileAttributes { mode: is_new.then_some(mode), ..FileAttributes::default() };
+    let new = NewFile { content: NewContent::Bytes(&change.content), attributes };
+    files.write(&target.path, &new).map(drop).map_err(|error| file_failure(&error))
+}

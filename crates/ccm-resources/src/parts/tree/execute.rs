@@ -1,0 +1,99 @@
+//! Making the changes of a tree.
+
+use std::path::Path;
+
+use ccm_engine::Context;
+use ccm_host::{FileError, Files, NewContent, NewFile, TreeEntryKind};
+use ccm_model::Failure;
+
+use super::plan::{TreeChange, TreeChangeKind};
+use super::{DesiredKind, EntryContent, TreeState};
+use crate::parts::backup::back_up;
+use crate::support::file_failure::file_failure;
+
+/// Makes the changes one after the other, each whole or not at all. A run that ends between two of them is
+/// completed by the next one.
+pub(crate) fn apply(
+    root: &Path,
+    changes: &[TreeChange],
+    state: &TreeState,
+    backup: bool,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    for (made, change) in changes.iter().enumerate() {
+        apply_one(root, change, state, backup, context)
+            .map_err(|failure| Failure { changed: failure.changed || made > 0, ..failure })?;
+    }
+    Ok(())
+}
+
+fn apply_one(
+    root: &Path,
+    change: &TreeChange,
+    state: &TreeState,
+    backup: bool,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let path = root.join(&change.path);
+    let files = context.host.files;
+    let is_file =
+        |at: &usize| state.found.get(*at).is_some_and(|found| found.entry.kind == TreeEntryKind::File);
+    let old = match &change.kind {
+        TreeChangeKind::Write { old: Some(old), .. }
+        | TreeChangeKind::MakeLink { old: Some(old), .. }
+        | TreeChangeKind::Remove { found: old, .. } => Some(old),
+        _ => None,
+    };
+    if backup && old.is_some_and(is_file) {
+        back_up(&path, context)?;
+    }
+    let result = match &change.kind {
+        TreeChangeKind::MakeDirectory(attributes) => files.make_directory(&path, *attributes),
+        TreeChangeKind::Write { desired, attributes, .. } => {
+            write(&path, *desired, state, *attributes, files)
+        }
+        TreeChangeKind::MakeLink { to, old } => files.make_link(&path, to, old.as_ref().is_some_and(is_file)),
+        TreeChangeKind::SetAttributes { attributes, .. } => files.set_attributes(&path, *attributes),
+        TreeChangeKind::Remove { size, .. } => files.remove(&path, size.is_tree),
+    };
+    result.map_err(|error| file_failure(&error))
+}
+
+fn write(
+    path: &Path,
+    desired: usize,
+    state: &TreeState,
+    attributes: ccm_host::FileAttributes,
+    files: &dyn Files,
+) -> Result<(), FileError> {
+    let Some(DesiredKind::File { content, .. }) = state.desired.get(desired).map(|desired| &desired.kind)
+    else {
+        return Ok(());
+    };
+    let content = match content {
+        EntryContent::Copy { source, .. } => NewContent::CopyOf(source),
+        EntryContent::Text(text) => NewContent::Bytes(text),
+    };
+    files.write(path, &NewFile { content, attributes }).map(|_| ())
+}
+
+/// Checks in noop that no other user could have prepared an entry whose attributes are to be changed, and that no
+/// file is a mount point.
+pub(crate) fn check(root: &Path, changes: &[TreeChange], files: &dyn Files) -> Result<(), Failure> {
+    for change in changes {
+        let path = root.join(&change.path);
+        let result = match &change.kind {
+            TreeChangeKind::SetAttributes { attributes, .. } => files.check_attributes(&path, *attributes),
+            TreeChangeKind::Write { old: Some(_), .. } | TreeChangeKind::Remove { .. } => {
+                match files.blocking_mount(&path, true) {
+                    Ok(Some(mount)) => Err(FileError::MountPoint(mount)),
+                    Ok(None) => Ok(()),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => Ok(()),
+        };
+        result.map_err(|error| file_failure(&error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! Helpers of types and parts: programs, files of the system, plans, values.
+
+#[cfg(test)]
+pub(crate) mod decision_table;
+pub(crate) mod file_failure;
+pub(crate) mod needs;
+pub(crate) mod no_properties;
+pub(crate) mod object_plan;
+pub(crate) mod output_tail;
+pub(crate) mod secret_content;
+pub(crate) mod system_file;
+pub(crate) mod system_tool;
+pub(crate) mod values;

@@ -1,0 +1,28 @@
+//! Failures of work with files.
+
+use std::path::Path;
+
+use ccm_host::FileError;
+use ccm_model::{Failure, FailureKind};
+
+/// Returns the failure for an error of the files, with a hint where there is one.
+pub(crate) fn file_failure(error: &FileError) -> Failure {
+    let failure = error.failure();
+    match error {
+        FileError::UntrustedDirectory { .. } => {
+            failure.with_hint("make root the owner of the directory, or add `content` or `source`")
+        }
+        FileError::SharedDirectory { .. } => {
+            failure.with_hint("move this file away, or manage a file in a directory that only root may write")
+        }
+        FileError::MountPoint(path) => Failure { changed: failure.changed, ..mount_point(path) },
+        _ => failure,
+    }
+}
+
+/// Returns the failure for a mount point that is to be replaced or removed.
+pub(crate) fn mount_point(path: &Path) -> Failure {
+    let message = format!("can't replace or remove mount point \"{}\"", path.display());
+    Failure::new(FailureKind::Conflict, message)
+        .with_hint("unmount the file system, or manage the files in it")
+}

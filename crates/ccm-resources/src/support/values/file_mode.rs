@@ -1,0 +1,76 @@
+//! Modes of files.
+
+use ccm_model::{Diagnostic, Node};
+use ccm_properties::{PropertyKind, PropertyValue, TextKind, ValueError, octal};
+
+/// Permissions of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileMode(pub u32);
+
+impl FileMode {
+    /// Returns the mode for a directory: users who may read or write it may enter it.
+    pub(crate) fn for_directory(self) -> u32 {
+        [0, 3, 6]
+            .into_iter()
+            .filter(|shift| self.0 >> shift & 0o6 != 0)
+            .fold(self.0, |mode, shift| mode | 1 << shift)
+    }
+}
+
+impl PropertyValue for FileMode {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching("^(0o)?[0-7]+$"));
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        octal(node, ("mode", "0644"), errors, parse)
+    }
+}
+
+fn parse(text: &str) -> Result<FileMode, ValueError> {
+    let shown = text.escape_debug();
+    let digits = text.strip_prefix("0o").unwrap_or(text);
+    let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    if !is_octal {
+        let error = ValueError::new(format!("`{shown}` is not a mode in octal digits"));
+        let number = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
+        if let Some(octal) = number.and_then(Result::ok).filter(|number| *number <= 0o7777) {
+            return Err(error.with_hint(format!("write `{octal:04o}`")));
+        }
+        let symbolic = text.contains(['+', '=', ',']) || text.contains(['r', 'w', 'x']);
+        let hint = if symbolic {
+            "write an octal mode like `0644`: symbolic modes are not supported"
+        } else {
+            "write a mode like `0644`"
+        };
+        return Err(error.with_hint(hint));
+    }
+    match u32::from_str_radix(digits, 8) {
+        Ok(mode) if mode <= 0o7777 => Ok(FileMode(mode)),
+        _ => Err(ValueError::new(format!("`{shown}` is too large for a mode; the maximum is `7777`"))),
+    }
+}
+
+/// Returns a mode as reports show it.
+pub(crate) fn shown_mode(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileMode;
+
+    #[test]
+    fn directories_get_x_wherever_r_or_w_is_set() {
+        for (file, directory) in [
+            (0o644, 0o755),
+            (0o600, 0o700),
+            (0o640, 0o750),
+            (0o000, 0o000),
+            (0o222, 0o333),
+            (0o1777, 0o1777),
+            (0o2660, 0o2770),
+            (0o711, 0o711),
+        ] {
+            assert_eq!(FileMode(file).for_directory(), directory, "{file:o}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Users and groups in properties.
+
+use ccm_host::FileError;
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
+
+use crate::support::file_failure::file_failure;
+
+/// User or group, by name or in digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Principal(pub String);
+
+impl TextValue for Principal {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::ANY.matching("^[^:/\\n]*[^:/\\s][^:/\\n]*$"));
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        if text.trim().is_empty() {
+            return Err(ValueError::new("the name of a user or group is empty"));
+        }
+        if text.contains([':', '/', '\0', '\n']) {
+            let error = ValueError::new(format!(
+                "`{}` contains a character that no user or group name may contain",
+                text.escape_debug()
+            ));
+            return Err(match text.split(':').count() {
+                2 => error.with_hint("set user and group with a property each"),
+                _ => error,
+            });
+        }
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && !text.parse::<u32>().is_ok_and(|number| number != u32::MAX) {
+            return Err(ValueError::new(format!("`{text}` is too large for a user or group ID")));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Returns the number of a user or group, who has to exist.
+pub(crate) fn principal_number(
+    name: Option<&str>,
+    what: &str,
+    find: impl Fn(&str) -> Result<Option<u32>, FileError>,
+) -> Result<Option<u32>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let number = find(name).map_err(|error| file_failure(&error))?;
+    number.map(Some).ok_or_else(|| {
+        Failure::new(FailureKind::Read, format!("{what} `{}` does not exist", name.escape_debug()))
+            .with_missing(MissingPrerequisite::Principal(name.to_owned()))
+    })
+}

@@ -1,0 +1,85 @@
+//! The archive resource: a file from a web server, and what is extracted from it.
+
+mod decide;
+mod desired;
+mod posix;
+mod properties;
+mod rules;
+mod state;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, Node, PathKind, Resource};
+use ccm_properties::{FilledPath, PropertyError, TypeSpec, TypedProperties};
+
+use crate::support::object_plan::is_absent;
+use crate::support::values::canonical_path::is_canonical;
+use decide::ArchiveResource;
+use desired::DesiredArchive;
+use posix::Downloader;
+use properties::ArchiveProperties;
+
+#[derive(Debug)]
+pub(crate) struct ArchiveType;
+
+impl TypeSpec for ArchiveType {
+    fn name(&self) -> &'static str {
+        "archive"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Downloads a file, and extracts it if it is an archive."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix"]
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
+    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let extracts = resource.properties.get("extract_parent").is_some();
+        (extracts && resource.properties.get("url").is_none()).then_some(&*resource.id.name)
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = &*resource.id.name;
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        if is_canonical(path) { vec![Claim::path(path, kind)] } else { Vec::new() }
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        if is_absent(resource) {
+            return Vec::new();
+        }
+        let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });
+        let creates = Self::text(resource, "creates").map(|path| FilledPath { path, is_tree: false });
+        into.into_iter().chain(creates).collect()
+    }
+}
+
+impl ArchiveType {
+    fn text<'r>(resource: &'r Resource, property: &str) -> Option<&'r str> {
+        resource.properties.get(property).and_then(Node::as_text)
+    }
+}
+
+impl TypedProperties for ArchiveType {
+    type Written = ArchiveProperties;
+    type Desired = DesiredArchive;
+
+    fn build(resource: &Resource, written: ArchiveProperties) -> Result<DesiredArchive, Vec<PropertyError>> {
+        DesiredArchive::build(resource, written)
+    }
+}
+
+impl TypedResource for ArchiveType {
+    type Kind = ArchiveResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ArchiveResource>] = &[&Downloader];
+}

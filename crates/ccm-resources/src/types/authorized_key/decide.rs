@@ -1,0 +1,239 @@
+//! The pure decision about an authorized key.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_host::Account;
+use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use super::properties::AuthorizedKeyProperties;
+use crate::parts::accounts::{AccountDifference, AccountPlan, AccountRule, decide, is_absent, verify};
+use crate::parts::ssh_keys::key_line::KeyLine;
+use crate::parts::ssh_keys::public_key::SshPublicKey;
+
+pub(crate) struct KeyKind;
+
+/// The desired key, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredKey {
+    /// Comment of the key.
+    pub name: String,
+    pub is_absent: bool,
+    pub user: String,
+    pub key: Option<SshPublicKey>,
+    /// Options with commas between; `None` if they are not managed.
+    pub options: Option<String>,
+}
+
+impl DesiredKey {
+    pub(crate) fn build(
+        resource: &Resource,
+        written: AuthorizedKeyProperties,
+    ) -> Result<Self, Vec<PropertyError>> {
+        let missing = |property, hint: &str| {
+            PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is missing"))
+                .with_hint(hint)
+        };
+        let name = resource.id.name.to_string();
+        let is_absent = is_absent(resource);
+        let mut errors = Vec::new();
+        if name.chars().any(char::is_control) || name.trim() != name {
+            let message = "the comment of a key is one line without blanks around it";
+            errors.push(PropertyError::of_name(message));
+        }
+        if written.key.is_none() && !is_absent {
+            errors.push(missing("key", "write `key`, like `ssh-ed25519 AAAA…`"));
+        }
+        let Some(user) = written.user else {
+            errors.push(missing("user", "write `user`, who may log in with the key"));
+            return Err(errors);
+        };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let options = written
+            .options
+            .map(|options| options.into_iter().map(|option| option.0).collect::<Vec<_>>().join(","));
+        Ok(Self { name, is_absent, user: user.0, key: written.key, options })
+    }
+
+    /// Returns `true` for a line with this key.
+    fn is_in(&self, line: &KeyLine<'_>) -> bool {
+        match &self.key {
+            Some(key) => line.has(key),
+            None => line.comment == self.name,
+        }
+    }
+}
+
+/// Keys of the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeyState {
+    /// `None` if the user does not exist.
+    pub account: Option<Account>,
+    /// Content of the file with the keys; `None` if it does not exist.
+    pub content: Option<String>,
+    /// True if nobody but the user may write the file.
+    pub is_private: bool,
+    pub home_missing: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyDifference {
+    Options {
+        from: String,
+        to: String,
+    },
+    Comment {
+        from: String,
+        to: String,
+    },
+    /// Number of lines with the key.
+    Lines(usize),
+    /// Others may write the file, so that sshd ignores it.
+    NotPrivate,
+    /// A new key for a user.
+    User(String),
+}
+
+impl AccountDifference for KeyDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Options { .. } => "options",
+            Self::Comment { .. } => "comment",
+            Self::Lines(_) => "lines",
+            Self::NotPrivate => "permissions",
+            Self::User(_) => "user",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let shown = |text: &str| Some(if text.is_empty() { "none" } else { text }.to_owned());
+        match self {
+            Self::Options { from, to } | Self::Comment { from, to } => (shown(from), shown(to)),
+            Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
+            Self::NotPrivate => (None, None),
+            Self::User(user) => (None, Some(user.clone())),
+        }
+    }
+}
+
+impl ResourceKind for KeyKind {
+    type Properties = DesiredKey;
+    type State = KeyState;
+    type Effect = ();
+    type Rule = AccountRule;
+
+    fn decide(key: &DesiredKey, state: &KeyState, _: Option<&Trigger>) -> Decision<AccountRule> {
+        decide("key", plan(key, state))
+    }
+
+    fn verify(key: &DesiredKey, state: &KeyState, (): &()) -> Result<Verified<AccountRule>, Failure> {
+        verify(&format!("key `{}` of user `{}`", key.name, key.user), plan(key, state))
+    }
+
+    fn describe(key: &DesiredKey, state: &KeyState, _: &str) -> Described {
+        let ensure = if lines(key, state).next().is_some() { "present" } else { "absent" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.authorized_key.state")),
+                ("resource_type", Value::from("authorized_key")),
+                ("name", Value::from(key.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("user", Value::from(key.user.as_str())),
+            ]),
+        }
+    }
+}
+
+/// Returns the lines with the key.
+fn lines<'s>(key: &'s DesiredKey, state: &'s KeyState) -> impl Iterator<Item = KeyLine<'s>> {
+    let lines = state.content.as_deref().unwrap_or_default().lines();
+    lines.filter_map(KeyLine::parse).filter(|line| key.is_in(line))
+}
+
+/// Plans the change of a key.
+pub(crate) fn plan(key: &DesiredKey, state: &KeyState) -> AccountPlan<KeyDifference> {
+    let Some(account) = &state.account else {
+        return if key.is_absent {
+            AccountPlan::Keep { exists: false }
+        } else {
+            AccountPlan::Fail(no_user(&key.user))
+        };
+    };
+    let mut found = lines(key, state);
+    let first = found.next();
+    if key.is_absent {
+        return if first.is_some() { AccountPlan::Remove } else { AccountPlan::Keep { exists: false } };
+    }
+    if state.home_missing {
+        let home = &account.home;
+        let message =
+            format!("the home directory \"{}\" of user `{}` does not exist", home.display(), key.user);
+        let failure = Failure::new(FailureKind::Conflict, message).of_property("user");
+        return AccountPlan::Fail(
+            failure
+                .with_missing(MissingPrerequisite::Principal(key.user.clone()))
+                .with_hint("set `manage_home: true` on the user, or make the directory"),
+        );
+    }
+    let Some(line) = first else { return AccountPlan::Create(vec![KeyDifference::User(key.user.clone())]) };
+    let mut differences = Vec::new();
+    if let Some(to) = key.options.as_ref().filter(|to| **to != line.options) {
+        differences.push(KeyDifference::Options { from: line.options.to_owned(), to: to.clone() });
+    }
+    if line.comment != key.name {
+        differences.push(KeyDifference::Comment { from: line.comment.to_owned(), to: key.name.clone() });
+    }
+    let others = found.count();
+    if others > 0 {
+        differences.push(KeyDifference::Lines(others + 1));
+    }
+    if !state.is_private {
+        differences.push(KeyDifference::NotPrivate);
+    }
+    if differences.is_empty() { AccountPlan::Keep { exists: true } } else { AccountPlan::Change(differences) }
+}
+
+/// Returns the new content of the file: the key in its place or at the end, and in one line.
+pub(crate) fn new_content(key: &DesiredKey, state: &KeyState) -> String {
+    let old = state.content.as_deref().unwrap_or_default();
+    let mut content = String::with_capacity(old.len() + 256);
+    let mut is_written = key.is_absent;
+    for whole in old.split_inclusive('\n') {
+        match KeyLine::parse(whole).filter(|line| key.is_in(line)) {
+            None => content.push_str(whole),
+            Some(line) if !is_written => {
+                content.push_str(&desired_line(key, line.options));
+                is_written = true;
+            }
+            Some(_) => {}
+        }
+    }
+    if !is_written {
+        if !content.is_empty() && !content.ends_with('\n') {
+            content.push('\n');
+        }
+        content.push_str(&desired_line(key, ""));
+    }
+    content
+}
+
+fn desired_line(key: &DesiredKey, old_options: &str) -> String {
+    let options = key.options.as_deref().unwrap_or(old_options);
+    let public = key.key.as_ref().map(SshPublicKey::to_string).unwrap_or_default();
+    let words = [options, &public, &key.name];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(" ") + "\n"
+}
+
+fn no_user(user: &str) -> Failure {
+    Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"))
+        .of_property("user")
+        .with_missing(MissingPrerequisite::Principal(user.to_owned()))
+        .with_hint(format!("add a `user` resource for `{user}`"))
+}
+
+#[cfg(test)]
+mod tests;

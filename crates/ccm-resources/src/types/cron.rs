@@ -1,0 +1,79 @@
+//! The cron resource: a line of `/etc/cron.d` or of the crontab of a user.
+
+mod cron_d;
+mod crontab;
+mod decide;
+mod desired;
+mod fields;
+mod properties;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::support::needs::needed_program;
+use crate::support::object_plan::is_absent;
+use cron_d::{CronDirectory, job_path};
+use crontab::Crontab;
+use decide::CronKind;
+use desired::{DesiredJob, name_error};
+use properties::CronProperties;
+
+#[derive(Debug)]
+pub(crate) struct CronType;
+
+impl TypeSpec for CronType {
+    fn name(&self) -> &'static str {
+        "cron"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a job of cron."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["cron_d", "crontab"]
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = &*resource.id.name;
+        if name_error(name).is_some() {
+            return Vec::new();
+        }
+        if resource.provider.as_ref().is_some_and(|provider| provider.value == "crontab") {
+            let user = resource.properties.get("user").map_or(Some("root"), Node::as_text);
+            return user.map(|user| crontab::claims(user, name)).unwrap_or_default();
+        }
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        vec![Claim::path(job_path(name).display().to_string(), kind)]
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let text = |property| resource.properties.get(property).and_then(Node::as_text);
+        let user = text("user").map(|user| (ClaimKind::User, user.into()));
+        let packages = ["cron", "cronie"].map(|package| (ClaimKind::Package, package.into()));
+        user.into_iter().chain(needed_program(text("command"))).chain(packages).collect()
+    }
+}
+
+impl TypedProperties for CronType {
+    type Written = CronProperties;
+    type Desired = DesiredJob;
+
+    const INTERDEPENDENT: &'static [&'static [&'static str]] =
+        &[&["minute", "hour", "day", "month", "weekday"]];
+
+    fn build(resource: &Resource, written: CronProperties) -> Result<DesiredJob, Vec<PropertyError>> {
+        DesiredJob::build(resource, written)
+    }
+}
+
+impl TypedResource for CronType {
+    type Kind = CronKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<CronKind>] = &[&CronDirectory, &Crontab];
+}

@@ -1,0 +1,152 @@
+//! The pure decision about a job.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
+use serde_json::Value;
+
+use super::desired::{CronEntry, DesiredJob};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+pub(crate) struct CronKind;
+
+/// State of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CronState {
+    /// True if the job is there, in whatever form.
+    pub exists: bool,
+    /// User and entry; `None` if the job has another form.
+    pub found: Option<(String, CronEntry)>,
+    /// The whole text in which the job is.
+    pub content: String,
+    /// True if cron ignores the file, because others than root may write it.
+    pub is_open: bool,
+    pub user_missing: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CronDifference {
+    Times {
+        from: Option<String>,
+        to: String,
+    },
+    User {
+        from: Option<String>,
+        to: String,
+    },
+    Command {
+        from: Option<String>,
+        to: String,
+    },
+    /// There is more than the job, or less.
+    Content,
+    Permissions,
+}
+
+impl ObjectDifference for CronDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Times { .. } => "times",
+            Self::User { .. } => "user",
+            Self::Command { .. } => "command",
+            Self::Content => "content",
+            Self::Permissions => "permissions",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Times { from, to } | Self::User { from, to } | Self::Command { from, to } => {
+                (from.clone(), Some(to.clone()))
+            }
+            Self::Content | Self::Permissions => (None, None),
+        }
+    }
+}
+
+impl ResourceKind for CronKind {
+    type Properties = DesiredJob;
+    type State = CronState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(job: &DesiredJob, state: &CronState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("job", plan(job, state))
+    }
+
+    fn verify(job: &DesiredJob, state: &CronState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("the job `{}`", job.name), plan(job, state))
+    }
+
+    fn describe(job: &DesiredJob, state: &CronState, _: &str) -> Described {
+        let ensure = if state.exists { "present" } else { "absent" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.cron.state")),
+                ("resource_type", Value::from("cron")),
+                ("name", Value::from(job.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("times", Value::from(state.found.as_ref().map(|(_, entry)| entry.times.clone()))),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a job.
+pub(crate) fn plan(job: &DesiredJob, state: &CronState) -> ObjectPlan<CronDifference> {
+    let Some(entry) = &job.entry else {
+        return if state.exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
+    };
+    if state.user_missing {
+        let user = &job.user;
+        let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
+        return ObjectPlan::Fail(
+            failure
+                .of_property("user")
+                .with_missing(MissingPrerequisite::Principal(user.clone()))
+                .with_hint(format!("add a `user` resource for `{user}`")),
+        );
+    }
+    let old = state.found.as_ref();
+    let mut found = Vec::new();
+    let value = |from: Option<&String>, to: &String| (from != Some(to)).then(|| (from.cloned(), to.clone()));
+    if let Some((from, to)) = value(old.map(|(_, entry)| &entry.times), &entry.times) {
+        found.push(CronDifference::Times { from, to });
+    }
+    if let Some((from, to)) = value(old.map(|(user, _)| user), &job.user) {
+        found.push(CronDifference::User { from, to });
+    }
+    if let Some((from, to)) = value(old.map(|(_, entry)| &entry.command), &entry.command) {
+        found.push(CronDifference::Command { from, to });
+    }
+    if !state.exists {
+        return ObjectPlan::Create(found);
+    }
+    if old.is_none() {
+        found = vec![CronDifference::Content];
+    }
+    if state.is_open {
+        found.push(CronDifference::Permissions);
+    }
+    if found.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(found) }
+}
+
+/// Splits a line of a crontab into five times, the user if it has one, and the command.
+pub(crate) fn parse_entry(line: &str, has_user: bool) -> Option<(Option<String>, CronEntry)> {
+    let mut rest = line.trim();
+    if !rest.starts_with(|first: char| first.is_ascii_digit() || first == '*') {
+        return None;
+    }
+    let mut next = || {
+        let (word, after) = rest.split_once([' ', '\t'])?;
+        rest = after.trim_start();
+        Some(word.to_owned())
+    };
+    let times: Option<Vec<String>> = (0..5).map(|_| next()).collect();
+    let times = times?.join(" ");
+    let user = if has_user { Some(next()?) } else { None };
+    (!rest.is_empty()).then(|| (user, CronEntry { times, command: rest.to_owned() }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! The exec resource: a command and the conditions to run it.
+
+mod capture;
+mod command;
+mod commands;
+mod decide;
+mod docker;
+mod executor;
+mod expect;
+mod guards;
+mod launch;
+mod output;
+mod posix;
+mod profile;
+mod programs;
+mod properties;
+mod provider;
+mod record;
+mod result;
+mod rules;
+mod sandbox;
+mod shell;
+mod shell_syntax;
+mod state;
+mod tries;
+mod values;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
+use ccm_properties::{
+    CheckInput, FilledPath, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
+    WrittenCommand, is_empty_text,
+};
+
+use command::{CommandSyntax, Exec};
+use decide::ExecKind;
+use docker::DOCKER;
+use executor::ExecutorSettings;
+use posix::POSIX;
+use properties::ExecProperties;
+use shell::SHELL;
+
+#[derive(Debug)]
+pub(crate) struct ExecType;
+
+impl TypeSpec for ExecType {
+    fn name(&self) -> &'static str {
+        "exec"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Runs a command if it is needed."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix", "shell", "docker"]
+    }
+
+    fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
+        // With `args` the command is the program alone, which is not split.
+        let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();
+        match (self.declared_syntax(property, properties), provider) {
+            (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
+            (TextSyntax::Argv, None | Some("posix" | "docker")) if !is_program => TextSyntax::Argv,
+            (TextSyntax::Argv, _) => TextSyntax::Plain,
+            (declared, _) => declared,
+        }
+    }
+
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let Some(creates) = resource.properties.get("creates") else { return Vec::new() };
+        let nodes = creates.as_list().unwrap_or(std::slice::from_ref(creates));
+        let paths = nodes.iter().filter_map(Node::as_text);
+        paths.map(|path| FilledPath { path, is_tree: false }).collect()
+    }
+
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
+    }
+
+    fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
+        // The shell of an image may be another one.
+        let is_here = syntax_of(resource) == CommandSyntax::Shell && !runs_in_container(resource);
+        if is_here { shell_texts(resource) } else { Vec::new() }
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        commands::written(resource)
+    }
+
+    fn idempotence_advice(&self) -> Option<&'static str> {
+        Some(
+            "use `creates`, `onlyif` or `unless` to skip an exec that is not needed, or `unchanged_returns` if its \
+             exit code shows that nothing changed",
+        )
+    }
+
+    fn settings(&self) -> &'static [PropertySpec] {
+        executor::SETTINGS
+    }
+
+    fn check_settings(&self, settings: &NodeMap) -> Vec<Diagnostic> {
+        executor::check(settings)
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
+    fn may_provide(&self, _: &Resource) -> bool {
+        true
+    }
+}
+
+impl TypedProperties for ExecType {
+    type Written = ExecProperties;
+    type Desired = Exec;
+
+    const INTERDEPENDENT: &'static [&'static [&'static str]] =
+        &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
+
+    fn build(resource: &Resource, mut written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
+        if resource.properties.get("command").is_some_and(is_empty_text) {
+            written.command = None;
+        }
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        docker::executor_error(provider, &written, &resource.settings)
+            .map_or(Ok(()), |error| Err(vec![error]))?;
+        Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
+    }
+
+    fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let exposed = exec.executor.as_ref().and_then(|executor| {
+            executor::container::exposed_secret(executor, &exec.environment, checked.secrets)
+        });
+        let error = |(property, message, hint): (_, String, String)| {
+            PropertyError::new(DiagnosticKind::ExposedSecret, property, message).with_hint(hint).at(checked)
+        };
+        exposed.map(error).into_iter().collect()
+    }
+
+    fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
+        if exec.syntax == CommandSyntax::Words {
+            warnings.extend(shell_syntax::warnings(checked));
+        } else {
+            warnings.extend(values::names_not_for_a_shell(checked));
+        }
+        warnings
+    }
+}
+
+impl TypedResource for ExecType {
+    type Kind = ExecKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL, &DOCKER];
+}
+
+fn syntax_of(resource: &Resource) -> CommandSyntax {
+    match &resource.provider {
+        Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
+        _ => CommandSyntax::Words,
+    }
+}
+
+fn runs_in_container(resource: &Resource) -> bool {
+    let name = resource.properties.get("executor").and_then(Node::as_text);
+    let settings = name.map(|name| ExecutorSettings::find(&resource.settings, name));
+    matches!(settings, Some(Ok(settings)) if settings.container().is_some())
+}
+
+/// Returns the command and the guards of an exec whose provider is the shell.
+fn shell_texts(resource: &Resource) -> Vec<ShellText<'_>> {
+    let properties = &resource.properties;
+    let given = properties.get("command").filter(|node| !is_empty_text(node));
+    let command = given.map_or(Some(&*resource.id.name), Node::as_text);
+    let command = command.map(|text| ShellText { property: "command", element: None, text });
+    let guards = ["onlyif", "unless"].into_iter().flat_map(|property| {
+        let elements = properties.get(property).map(|node| match node.as_list() {
+            Some(list) => list,
+            None => std::slice::from_ref(node),
+        });
+        let texts = elements.unwrap_or_default().iter().enumerate();
+        texts.filter_map(move |(element, node)| {
+            Some(ShellText { property, element: Some(element), text: node.as_text()? })
+        })
+    });
+    command.into_iter().chain(guards).collect()
+}
+
+/// Returns a warning about an exec that no trigger can run.
+fn never_runs_warning(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
+    let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
+    (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
+        Diagnostic::warning(DiagnosticKind::NoEffect, span, format!("{} will never run", resource.id))
+            .labelled("without `subscribe`, nothing triggers it")
+    })
+}

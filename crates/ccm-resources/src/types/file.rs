@@ -1,0 +1,142 @@
+//! The file resource: a file, directory or link with its content and attributes, or an absent path.
+
+mod action;
+mod content_change;
+mod decide;
+mod desired;
+mod details;
+#[cfg(feature = "archive")]
+mod download;
+mod link;
+mod new_content;
+mod posix;
+mod properties;
+mod rules;
+mod state;
+mod values;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
+use ccm_properties::{
+    CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand,
+};
+
+use crate::parts::tree;
+use crate::parts::validator::{VALIDATE, written_commands};
+use crate::support::values::checksum::Checksum;
+use decide::FileResource;
+use desired::{DesiredFile, FileContent};
+use posix::Posix;
+use properties::FileProperties;
+
+#[derive(Debug)]
+pub(crate) struct FileType;
+
+impl TypeSpec for FileType {
+    fn name(&self) -> &'static str {
+        "file"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a file, a directory with what is in it, or a symbolic link: content, owner, group, mode, target."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent", "directory", "link"]
+    }
+
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "dir" | "folder" => Some("did you mean `directory`?"),
+            "file" | "exists" => Some("did you mean `present`?"),
+            "symlink" => Some("did you mean `link`?"),
+            _ => None,
+        }
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix"]
+    }
+
+    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let named = |property| resource.properties.get(property).and_then(Node::as_text);
+        let owner = named("owner").map(|owner| (ClaimKind::User, owner.into()));
+        let group = named("group").map(|group| (ClaimKind::Group, group.into()));
+        owner.into_iter().chain(group).collect()
+    }
+
+    fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {
+        (ensure == Some("directory")).then_some(TreeSource {
+            property: "source",
+            templates: TreeTemplates::Named,
+            data: None,
+        })
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = &*resource.id.name;
+        let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
+        vec![match resource.ensure.as_ref().map(|ensure| &*ensure.value) {
+            // Other paths may lie behind a link, and come after it.
+            Some("directory" | "link") => Claim::path(path, PathKind::Directory),
+            Some("absent") => Claim::path(path, PathKind::Nothing),
+            _ if has_content => Claim::path(path, PathKind::Other),
+            // Others may manage the content of a file whose attributes alone are managed here.
+            _ => Claim::shared(ClaimKind::Path, path),
+        }]
+    }
+
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource)
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(VALIDATE, resource)
+    }
+}
+
+impl TypedProperties for FileType {
+    type Written = FileProperties;
+    type Desired = DesiredFile;
+
+    fn build(resource: &Resource, mut written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
+        // The error of an invalid source or checksum is enough.
+        let is_invalid =
+            |property, is_decoded: bool| !is_decoded && resource.properties.get(property).is_some();
+        if is_invalid("source", written.source.is_some()) {
+            written.checksum = None;
+        } else if is_invalid("checksum", written.checksum.is_some()) {
+            written.checksum = Some(Checksum(String::new()));
+        }
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
+    }
+
+    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        world_readable_secret(file, checked).into_iter().collect()
+    }
+}
+
+impl TypedResource for FileType {
+    type Kind = FileResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
+}
+
+/// Warns of a secret in a file that everybody can read.
+fn world_readable_secret(file: &DesiredFile, checked: &CheckInput<'_>) -> Option<Diagnostic> {
+    let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
+    let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
+    let (property, what) = match content {
+        _ if file.sensitive => ("sensitive", "the content is sensitive"),
+        FileContent::Text(text) if is_secret(text) => ("content", "the content holds a sensitive value"),
+        _ => return None,
+    };
+    let span = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
+    let message = format!("{what}, but without `mode` everybody can read the new file (0644)");
+    Some(Diagnostic::warning(DiagnosticKind::ExposedSecret, span, message).with_hint("set `mode: \"0600\"`"))
+}

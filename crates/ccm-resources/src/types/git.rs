@@ -1,0 +1,98 @@
+//! The git resource: a checkout of a git repository.
+
+mod checkout;
+mod decide;
+mod desired;
+mod git_tool;
+mod properties;
+mod remote;
+mod repository;
+mod revision;
+mod state;
+mod stored_references;
+mod update;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
+use ccm_properties::{FilledPath, Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::support::object_plan::is_absent;
+use crate::support::values::canonical_path::is_canonical;
+use checkout::GitCheckouts;
+use decide::CheckoutKind;
+use desired::DesiredCheckout;
+use properties::GitProperties;
+
+#[derive(Debug)]
+pub(crate) struct GitType;
+
+impl TypeSpec for GitType {
+    fn name(&self) -> &'static str {
+        "git"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Checks out a git repository, and updates the checkout."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "latest" => Some("write `revision` with the name of a branch: the checkout follows it"),
+            "bare" | "mirror" => Some("only checkouts can be managed"),
+            _ => None,
+        }
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["git"]
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Directory };
+        let path = Some(Self::path(resource)).filter(|path| is_canonical(path));
+        path.map(|path| Claim::path(path, kind)).into_iter().collect()
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let path = Some(Self::path(resource)).filter(|path| is_canonical(path) && !is_absent(resource));
+        path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let text = |property| resource.properties.get(property).and_then(Node::as_text);
+        let user = text("user").map(|user| (ClaimKind::User, user.into()));
+        let local = text("url").map(|url| url.strip_prefix("file://").unwrap_or(url));
+        let local = local.filter(|url| is_canonical(url)).map(|url| (ClaimKind::Path, url.into()));
+        let program = [(ClaimKind::Package, "git".into())];
+        user.into_iter().chain(local).chain(program).collect()
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+}
+
+impl GitType {
+    fn path(resource: &Resource) -> &str {
+        resource.properties.get("path").and_then(Node::as_text).unwrap_or(&resource.id.name)
+    }
+}
+
+impl TypedProperties for GitType {
+    type Written = GitProperties;
+    type Desired = DesiredCheckout;
+
+    fn build(resource: &Resource, written: GitProperties) -> Result<DesiredCheckout, Vec<PropertyError>> {
+        DesiredCheckout::build(resource, written)
+    }
+}
+
+impl TypedResource for GitType {
+    type Kind = CheckoutKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<CheckoutKind>] = &[&GitCheckouts];
+}

@@ -1,0 +1,257 @@
+//! Provider git: the program of that name.
+
+use std::path::Path;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Account, AccountError, FileKind, Host, InspectOptions, Local};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+
+use super::decide::{CheckoutEffect, CheckoutKind, plan};
+use super::desired::DesiredCheckout;
+use super::git_tool::GitTool;
+use super::repository::{PorcelainStatus, STATUS, origin, outdated_submodules};
+use super::revision::GitRevision;
+use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
+use super::stored_references::stored_references;
+use super::update::{clone, is_interrupted, resolve, update};
+use crate::support::file_failure::file_failure;
+use crate::support::object_plan::ObjectPlan;
+
+pub(crate) struct GitCheckouts;
+
+impl Provider<CheckoutKind> for GitCheckouts {
+    fn name(&self) -> &'static str {
+        "git"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        desired: &'a DesiredCheckout,
+        reading: ReadPurpose<'a, CheckoutEffect>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<CheckoutState, Failure>> {
+        let done = match reading {
+            ReadPurpose::Before { .. } => None,
+            ReadPurpose::After(effect) => Some(effect),
+        };
+        Box::pin(status(desired, done, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        desired: &'a DesiredCheckout,
+        state: &'a CheckoutState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<CheckoutEffect, Failure>> {
+        Box::pin(execute(desired, state, context))
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        desired: &'a DesiredCheckout,
+        state: &'a CheckoutState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move {
+            if let ObjectPlan::Create(_) = plan(desired, state) {
+                resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
+            }
+            Ok(Vec::new())
+        })
+    }
+}
+
+async fn status(
+    desired: &DesiredCheckout,
+    done: Option<&CheckoutEffect>,
+    context: &Context<'_>,
+) -> Result<CheckoutState, Failure> {
+    let files = context.host.files;
+    let mut state = CheckoutState::default();
+    let found =
+        files.inspect(&desired.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    let parent =
+        desired.path.parent().filter(|parent| found.parent_missing && !context.would_be_directory(parent));
+    state.missing_parent = parent.map(Path::to_owned);
+    let repository = desired.path.join(".git");
+    state.presence = match found.target.map(|target| target.kind) {
+        _ if found.link => CheckoutPresence::Occupied("a symbolic link"),
+        None => CheckoutPresence::Missing,
+        Some(FileKind::File) => CheckoutPresence::Occupied("a file"),
+        Some(FileKind::Special(what)) => CheckoutPresence::Occupied(what),
+        Some(FileKind::Directory { empty: Some(true) }) => CheckoutPresence::Empty,
+        Some(FileKind::Directory { .. }) => {
+            let found = files.inspect(&repository, InspectOptions::default());
+            let found = found.map_err(|error| file_failure(&error))?;
+            let directory = found
+                .target
+                .filter(|target| !found.link && matches!(target.kind, FileKind::Directory { .. }));
+            match directory {
+                Some(target) => {
+                    let own = run_uid(desired, context)?;
+                    let owner = || files.user_name(target.uid).ok().flatten();
+                    let owner =
+                        (own != target.uid).then(|| owner().unwrap_or_else(|| target.uid.to_string()));
+                    state.foreign_owner = owner;
+                    CheckoutPresence::Repository
+                }
+                None => CheckoutPresence::Occupied("a directory with other files"),
+            }
+        }
+    };
+    if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
+        read_repository(desired, &repository, done, &mut state, context).await?;
+    }
+    Ok(state)
+}
+
+async fn read_repository(
+    desired: &DesiredCheckout,
+    repository: &Path,
+    done: Option<&CheckoutEffect>,
+    state: &mut CheckoutState,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
+    let files = context.host.files;
+    let tool = GitTool::of(desired, &desired.path);
+    state.is_interrupted = is_interrupted(repository, files);
+    state.url = origin(repository, files)?;
+    let submodules =
+        if desired.submodules { "--ignore-submodules=untracked" } else { "--ignore-submodules=all" };
+    let printed = tool.read(&[&STATUS[..], &[submodules]].concat(), context).await?;
+    PorcelainStatus { commit: state.commit, branch: state.branch, changed_files: state.changed_files } =
+        PorcelainStatus::parse(&printed);
+    if desired.is_absent {
+        if state.commit.is_some() {
+            let all = ["HEAD", "--branches"];
+            state.local_commits = local_commits(&all, &tool, context).await?;
+        }
+        return Ok(());
+    }
+    if desired.submodules {
+        let printed = tool.read(&["submodule", "status", "--recursive"], context).await?;
+        state.outdated_submodules = outdated_submodules(&printed);
+    }
+    state.target = match done {
+        Some(done) if desired.revision.is_some() => done.target.clone(),
+        _ if desired.revision.is_none() => None,
+        _ => target(desired, state, &tool, context).await?,
+    };
+    if let Some(RevisionTarget { kind: TargetKind::Branch(name), commit }) = &state.target
+        && done.is_none()
+    {
+        let branch = format!("refs/heads/{name}");
+        let own = match &state.branch {
+            Some(current) if current == name => state.commit.clone(),
+            _ => references(&[&branch], state, desired, &tool, context).await?.pop().flatten(),
+        };
+        if own.is_some_and(|own| own != *commit) {
+            state.local_commits = local_commits(&[&branch], &tool, context).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the number of commits that neither a branch of the repository nor a tag has.
+async fn local_commits(of: &[&str], tool: &GitTool, context: &Context<'_>) -> Result<usize, Failure> {
+    let args = [&["rev-list", "--count"], of, &["--not", "--remotes", "--tags"]].concat();
+    Ok(tool.read(&args, context).await?.trim().parse().unwrap_or(1))
+}
+
+/// Resolves the desired revision. A tag that was fetched is not asked for again.
+async fn target(
+    desired: &DesiredCheckout,
+    state: &CheckoutState,
+    tool: &GitTool,
+    context: &Context<'_>,
+) -> Result<Option<RevisionTarget>, Failure> {
+    let is_same_url = desired.url.as_ref().is_none_or(|url| state.url.as_deref() == Some(&*url.0));
+    let tag = match &desired.revision {
+        Some(GitRevision::Tag(name)) => Some(name),
+        Some(GitRevision::Named(name)) if state.branch.as_ref() != Some(name) => Some(name),
+        _ => None,
+    };
+    if let Some(name) = tag.filter(|_| is_same_url) {
+        let reference = format!("refs/tags/{name}");
+        // A branch of the same name has precedence.
+        let branch = matches!(desired.revision, Some(GitRevision::Named(_)))
+            .then(|| format!("refs/remotes/origin/{name}"));
+        let names: Vec<&str> = [&reference].into_iter().chain(&branch).map(String::as_str).collect();
+        let found = references(&names, state, desired, tool, context).await?;
+        if let [Some(commit)] | [Some(commit), None] = &found[..] {
+            let (kind, commit) = (TargetKind::Tag(name.clone()), commit.clone());
+            return Ok(Some(RevisionTarget { kind, commit }));
+        }
+    }
+    resolve(desired, tool, context).await
+}
+
+/// Returns the commits of references of the checkout. git is only started if the files of the repository do not have
+/// them in a form that ccm reads.
+async fn references(
+    names: &[&str],
+    state: &CheckoutState,
+    desired: &DesiredCheckout,
+    tool: &GitTool,
+    context: &Context<'_>,
+) -> Result<Vec<Option<String>>, Failure> {
+    let (repository, head) = (desired.path.join(".git"), state.commit.as_deref());
+    if let Some(known) = stored_references(&repository, names, head, context.host.files) {
+        return Ok(known);
+    }
+    let format = "--format=%(refname) %(objectname) %(*objectname)";
+    let printed = tool.read(&[&["for-each-ref", format], names].concat(), context).await?;
+    let find = |name: &&str| {
+        printed.lines().find_map(|line| {
+            let mut words = line.split(' ');
+            let (found, commit) = (words.next()?, words.next()?);
+            let peeled = words.next().filter(|peeled| !peeled.is_empty());
+            (found == *name).then(|| peeled.unwrap_or(commit).to_owned())
+        })
+    };
+    Ok(names.iter().map(find).collect())
+}
+
+async fn execute(
+    desired: &DesiredCheckout,
+    state: &CheckoutState,
+    context: &Context<'_>,
+) -> Result<CheckoutEffect, Failure> {
+    match plan(desired, state) {
+        ObjectPlan::Keep { .. } => Ok(CheckoutEffect::default()),
+        ObjectPlan::Fail(failure) => Err(failure),
+        ObjectPlan::Create(_) => clone(desired, state, context).await,
+        ObjectPlan::Change(differences) => update(desired, state, &differences, context).await,
+        ObjectPlan::Remove => {
+            let removed = context.host.files.remove(&desired.path, true);
+            removed.map_err(|error| file_failure(&error))?;
+            Ok(CheckoutEffect::default())
+        }
+    }
+}
+
+/// Returns the account that git runs as; `None` for the user who runs ccm.
+pub(super) fn account(desired: &DesiredCheckout, context: &Context<'_>) -> Result<Option<Account>, Failure> {
+    let Some(user) = &desired.user else { return Ok(None) };
+    context.host.system.account(user).map(Some).map_err(|error| {
+        let failure = Failure::from_error(FailureKind::Read, &error).of_property("user");
+        match error {
+            AccountError::NoUser { .. } => failure
+                .with_missing(MissingPrerequisite::Principal(user.clone()))
+                .with_hint(format!("add a `user` resource for `{user}`")),
+            _ => failure,
+        }
+    })
+}
+
+fn run_uid(desired: &DesiredCheckout, context: &Context<'_>) -> Result<u32, Failure> {
+    if let Some(account) = account(desired, context)? {
+        return Ok(account.identity.uid);
+    }
+    let own = context.host.system.own_identity();
+    own.map(|own| own.uid).map_err(|error| Failure::from_error(FailureKind::Read, &error))
+}

@@ -1,0 +1,203 @@
+//! The pure decision about a checkout.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+
+use super::desired::DesiredCheckout;
+use super::revision::short;
+use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind, describe};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+pub(crate) struct CheckoutKind;
+
+/// Result of an update.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CheckoutEffect {
+    /// What was checked out. The repository may have a later commit by now.
+    pub target: Option<RevisionTarget>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CheckoutDifference {
+    Url {
+        from: Option<String>,
+        to: String,
+    },
+    Revision {
+        from: Option<String>,
+        to: String,
+    },
+    Branch {
+        from: Option<String>,
+        to: String,
+    },
+    /// Number of changed files to discard.
+    LocalChanges(usize),
+    /// Number of local commits to discard.
+    LocalCommits(usize),
+    Submodules(Vec<String>),
+    Interrupted,
+}
+
+impl ObjectDifference for CheckoutDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Url { .. } => "url",
+            Self::Revision { .. } => "revision",
+            Self::Branch { .. } => "branch",
+            Self::LocalChanges(_) => "local changes",
+            Self::LocalCommits(_) => "local commits",
+            Self::Submodules(_) => "submodules",
+            Self::Interrupted => "interrupted update",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let discarded = |count: &usize| (Some(count.to_string()), Some("0".to_owned()));
+        match self {
+            Self::Url { from, to } | Self::Branch { from, to } => (from.clone(), Some(to.clone())),
+            Self::Revision { from, to } => {
+                (from.as_deref().map(|from| short(from).to_owned()), Some(short(to).to_owned()))
+            }
+            Self::LocalChanges(count) | Self::LocalCommits(count) => discarded(count),
+            Self::Submodules(names) => (None, Some(names.join(","))),
+            Self::Interrupted => (None, None),
+        }
+    }
+}
+
+impl ResourceKind for CheckoutKind {
+    type Properties = DesiredCheckout;
+    type State = CheckoutState;
+    type Effect = CheckoutEffect;
+    type Rule = ObjectRule;
+
+    fn decide(desired: &DesiredCheckout, state: &CheckoutState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("checkout", plan(desired, state))
+    }
+
+    fn verify(
+        desired: &DesiredCheckout,
+        state: &CheckoutState,
+        _: &CheckoutEffect,
+    ) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("the checkout \"{}\"", desired.path.display()), plan(desired, state))
+    }
+
+    fn describe(desired: &DesiredCheckout, state: &CheckoutState, _: &str) -> Described {
+        describe(desired, state)
+    }
+}
+
+/// Plans the change of a checkout.
+pub(crate) fn plan(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
+    match &state.presence {
+        CheckoutPresence::Missing | CheckoutPresence::Empty if desired.is_absent => {
+            ObjectPlan::Keep { exists: false }
+        }
+        CheckoutPresence::Missing | CheckoutPresence::Empty => create(desired, state),
+        CheckoutPresence::Occupied(what) => {
+            let path = desired.path.display();
+            ObjectPlan::Fail(
+                conflict(format!("\"{path}\" is {what}, not a checkout of git"))
+                    .with_hint("move it away, or set another `path`"),
+            )
+        }
+        CheckoutPresence::Repository => change(desired, state),
+    }
+}
+
+fn create(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
+    if let Some(parent) = &state.missing_parent {
+        let message = format!("the directory \"{}\" does not exist", parent.display());
+        let failure = conflict(message).with_missing(MissingPrerequisite::Path(parent.clone()));
+        let hint = "add a `file` resource with `ensure: directory`";
+        return ObjectPlan::Fail(failure.of_property("path").with_hint(hint));
+    }
+    let url = desired.url.as_ref().map(|url| CheckoutDifference::Url { from: None, to: url.0.clone() });
+    let revision = desired
+        .revision
+        .as_ref()
+        .map(|revision| CheckoutDifference::Revision { from: None, to: revision.shown().to_owned() });
+    ObjectPlan::Create(url.into_iter().chain(revision).collect())
+}
+
+fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
+    if let Some(owner) = &state.foreign_owner {
+        let path = desired.path.display();
+        let failure = conflict(format!("the checkout \"{path}\" belongs to `{owner}`")).of_property("user");
+        return ObjectPlan::Fail(
+            failure
+                .because_of(
+                    "git does not run in a repository of another user, whose configuration it would follow",
+                )
+                .with_hint(format!("write `user: {owner}`, or give the directory to the user who runs git")),
+        );
+    }
+    let has_changes = state.changed_files > 0 && !state.is_interrupted;
+    if has_changes && !desired.force {
+        let path = desired.path.display();
+        let files = if state.changed_files == 1 { "file" } else { "files" };
+        let message = format!("the checkout \"{path}\" has local changes in {} {files}", state.changed_files);
+        let hint = format!("see them with `git -C {path} diff HEAD`; `force: true` discards them");
+        return ObjectPlan::Fail(conflict(message).with_hint(hint));
+    }
+    if state.local_commits > 0 && !desired.force {
+        let path = desired.path.display();
+        let commits = if state.local_commits == 1 { "commit that its" } else { "commits that its" };
+        let message = format!(
+            "the checkout \"{path}\" has {} local {commits} repository does not have",
+            state.local_commits
+        );
+        return ObjectPlan::Fail(
+            conflict(message).with_hint("push them to the repository; `force: true` discards them"),
+        );
+    }
+    if desired.is_absent {
+        return ObjectPlan::Remove;
+    }
+    let differences = differences(desired, state, has_changes);
+    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+}
+
+fn differences(
+    desired: &DesiredCheckout,
+    state: &CheckoutState,
+    has_changes: bool,
+) -> Vec<CheckoutDifference> {
+    let mut found = Vec::new();
+    if state.is_interrupted {
+        found.push(CheckoutDifference::Interrupted);
+    }
+    if let Some(url) = desired.url.as_ref().filter(|url| state.url.as_deref() != Some(&*url.0)) {
+        found.push(CheckoutDifference::Url { from: state.url.clone(), to: url.0.clone() });
+    }
+    if let Some(target) = &state.target {
+        if state.commit.as_ref() != Some(&target.commit) {
+            let (from, to) = (state.commit.clone(), target.commit.clone());
+            found.push(CheckoutDifference::Revision { from, to });
+        }
+        if let TargetKind::Branch(to) = &target.kind
+            && state.branch.as_ref() != Some(to)
+        {
+            found.push(CheckoutDifference::Branch { from: state.branch.clone(), to: to.clone() });
+        }
+    }
+    if has_changes {
+        found.push(CheckoutDifference::LocalChanges(state.changed_files));
+    }
+    if state.local_commits > 0 {
+        found.push(CheckoutDifference::LocalCommits(state.local_commits));
+    }
+    if desired.submodules && !state.outdated_submodules.is_empty() {
+        found.push(CheckoutDifference::Submodules(state.outdated_submodules.clone()));
+    }
+    found
+}
+
+fn conflict(message: String) -> Failure {
+    Failure::new(FailureKind::Conflict, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! The group resource: a group of this machine, with its number and members.
+
+mod decide;
+mod properties;
+mod shadow_groups;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::parts::accounts::name_error;
+use decide::{DesiredGroup, GroupKind};
+use properties::GroupProperties;
+use shadow_groups::ShadowGroups;
+
+#[derive(Debug)]
+pub(crate) struct GroupType;
+
+impl TypeSpec for GroupType {
+    fn name(&self) -> &'static str {
+        "group"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a group of this machine and its members."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["shadow"]
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = Claim::exclusive(ClaimKind::Group, &*resource.id.name);
+        let gid = resource.properties.get("gid").and_then(Node::as_text);
+        let gid = gid.map(|gid| Claim::exclusive(ClaimKind::GroupId, gid));
+        [name].into_iter().chain(gid).collect()
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let members = resource.properties.get("members").and_then(Node::as_list).unwrap_or_default();
+        members.iter().filter_map(|member| Some((ClaimKind::User, member.as_text()?.into()))).collect()
+    }
+}
+
+impl TypedProperties for GroupType {
+    type Written = GroupProperties;
+    type Desired = DesiredGroup;
+
+    fn build(resource: &Resource, written: GroupProperties) -> Result<DesiredGroup, Vec<PropertyError>> {
+        match name_error(&resource.id.name, "group") {
+            Some(message) => Err(vec![PropertyError::of_name(message)]),
+            None => DesiredGroup::build(resource, written),
+        }
+    }
+}
+
+impl TypedResource for GroupType {
+    type Kind = GroupKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<GroupKind>] = &[&ShadowGroups];
+}

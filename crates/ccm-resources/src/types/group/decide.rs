@@ -1,0 +1,205 @@
+//! The pure decision about a group.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use super::properties::GroupProperties;
+use crate::parts::accounts::{
+    AccountDifference, AccountPlan, AccountRule, GroupLine, decide, is_absent, name_list, verify,
+};
+
+pub(crate) struct GroupKind;
+
+/// The desired group, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredGroup {
+    pub name: String,
+    pub is_absent: bool,
+    pub gid: Option<u32>,
+    pub members: Option<Vec<String>>,
+    pub members_exclusive: bool,
+    pub system: bool,
+}
+
+impl DesiredGroup {
+    pub(crate) fn build(resource: &Resource, written: GroupProperties) -> Result<Self, Vec<PropertyError>> {
+        if written.members_exclusive == Some(true) && written.members.is_none() {
+            let message = "`members_exclusive` needs `members`";
+            return Err(vec![
+                PropertyError::new(DiagnosticKind::Conflict, "members_exclusive", message)
+                    .with_hint("write `members`; an empty list removes all members"),
+            ]);
+        }
+        Ok(Self {
+            name: resource.id.name.to_string(),
+            is_absent: is_absent(resource),
+            gid: written.gid.map(|gid| gid.0),
+            members: written.members.map(|members| members.into_iter().map(|member| member.0).collect()),
+            members_exclusive: written.members_exclusive.unwrap_or_default(),
+            system: written.system.unwrap_or_default(),
+        })
+    }
+}
+
+/// State of a group, with the obstacles to a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupState {
+    /// The group in `/etc/group`.
+    pub found: Option<GroupLine>,
+    /// Number of the group, if only a name service has it.
+    pub service_gid: Option<u32>,
+    /// Another group with the desired number.
+    pub gid_owner: Option<String>,
+    /// Desired members that do not exist.
+    pub missing_members: Vec<String>,
+    /// User whose primary group it is.
+    pub primary_of: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GroupDifference {
+    Gid { from: Option<u32>, to: u32 },
+    Members { added: Vec<String>, removed: Vec<String>, from: Vec<String>, to: Vec<String> },
+}
+
+impl AccountDifference for GroupDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Gid { .. } => "gid",
+            Self::Members { .. } => "members",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Gid { from, to } => (from.map(|from| from.to_string()), Some(to.to_string())),
+            Self::Members { from, to, .. } => (Some(name_list(from)), Some(name_list(to))),
+        }
+    }
+}
+
+impl ResourceKind for GroupKind {
+    type Properties = DesiredGroup;
+    type State = GroupState;
+    type Effect = ();
+    type Rule = AccountRule;
+
+    fn decide(group: &DesiredGroup, state: &GroupState, _: Option<&Trigger>) -> Decision<AccountRule> {
+        decide("group", plan(group, state))
+    }
+
+    fn verify(group: &DesiredGroup, state: &GroupState, (): &()) -> Result<Verified<AccountRule>, Failure> {
+        verify(&format!("group `{}`", group.name), plan(group, state))
+    }
+
+    fn describe(group: &DesiredGroup, state: &GroupState, _: &str) -> Described {
+        let gid = state.found.as_ref().map(|found| found.gid).or(state.service_gid);
+        let ensure = if gid.is_some() { "present" } else { "absent" };
+        let members = state.found.as_ref().map(|found| found.members.clone()).unwrap_or_default();
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.group.state")),
+                ("resource_type", Value::from("group")),
+                ("name", Value::from(group.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("gid", Value::from(gid)),
+                ("members", Value::from(members)),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a group.
+pub(crate) fn plan(group: &DesiredGroup, state: &GroupState) -> AccountPlan<GroupDifference> {
+    let differences = differences(group, state);
+    let found = match (&state.found, state.service_gid) {
+        (Some(found), _) => found,
+        (None, Some(_)) if !group.is_absent && differences.is_empty() => {
+            return AccountPlan::Keep { exists: true };
+        }
+        (None, Some(_)) => return AccountPlan::Fail(of_service(group)),
+        (None, None) if group.is_absent => return AccountPlan::Keep { exists: false },
+        (None, None) => {
+            return obstacle(group, state, &differences)
+                .map_or(AccountPlan::Create(differences), AccountPlan::Fail);
+        }
+    };
+    if group.is_absent {
+        return match &state.primary_of {
+            Some(user) => AccountPlan::Fail(primary_group(&found.name, user)),
+            None => AccountPlan::Remove,
+        };
+    }
+    if differences.is_empty() {
+        return AccountPlan::Keep { exists: true };
+    }
+    obstacle(group, state, &differences).map_or(AccountPlan::Change(differences), AccountPlan::Fail)
+}
+
+fn differences(group: &DesiredGroup, state: &GroupState) -> Vec<GroupDifference> {
+    let from = state.found.as_ref().map(|found| found.gid).or(state.service_gid);
+    let gid = group.gid.filter(|gid| Some(*gid) != from).map(|to| GroupDifference::Gid { from, to });
+    gid.into_iter().chain(members(group, state)).collect()
+}
+
+fn members(group: &DesiredGroup, state: &GroupState) -> Option<GroupDifference> {
+    let desired = group.members.as_ref()?;
+    let from = state.found.as_ref().map(|found| found.members.clone()).unwrap_or_default();
+    let mut added: Vec<String> = Vec::new();
+    for member in desired {
+        if !from.contains(member) && !added.contains(member) {
+            added.push(member.clone());
+        }
+    }
+    let is_extra = |member: &&String| group.members_exclusive && !desired.contains(member);
+    let removed: Vec<String> = from.iter().filter(is_extra).cloned().collect();
+    let kept = from.iter().filter(|member| !removed.contains(member));
+    let to = kept.chain(&added).cloned().collect();
+    let differs = !added.is_empty() || !removed.is_empty();
+    differs.then_some(GroupDifference::Members { added, removed, from, to })
+}
+
+/// Returns the failure if something prevents the change.
+fn obstacle(group: &DesiredGroup, state: &GroupState, differences: &[GroupDifference]) -> Option<Failure> {
+    differences.iter().find_map(|difference| match difference {
+        GroupDifference::Gid { to, .. } => {
+            let owner = state.gid_owner.as_ref()?;
+            let failure =
+                conflict(format!("gid {to} belongs to group `{owner}`")).of_property("gid").with_hint(
+                    format!("use another `gid`, or change the number of `{owner}` with an earlier resource"),
+                );
+            Some(failure.with_missing(MissingPrerequisite::Principal(owner.clone())))
+        }
+        GroupDifference::Members { added, .. } => {
+            let missing = state.missing_members.iter().find(|missing| added.contains(missing))?;
+            let failure = conflict(format!("user `{missing}`, a member of `{}`, does not exist", group.name));
+            Some(
+                failure
+                    .of_property("members")
+                    .with_missing(MissingPrerequisite::Principal(missing.clone()))
+                    .with_hint(format!("add a `user` resource for `{missing}`, or remove the name")),
+            )
+        }
+    })
+}
+
+fn of_service(group: &DesiredGroup) -> Failure {
+    conflict(format!("group `{}` comes from a name service, not from /etc/group", group.name))
+        .with_hint("change the group where it is managed")
+}
+
+fn primary_group(group: &str, user: &str) -> Failure {
+    conflict(format!("group `{group}` is the primary group of user `{user}`"))
+        .with_missing(MissingPrerequisite::Principal(user.to_owned()))
+        .with_hint("remove the user first, or give it another `gid`")
+}
+
+fn conflict(message: String) -> Failure {
+    Failure::new(FailureKind::Conflict, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! The pure decision about a host.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{DiagnosticKind, Failure, Fields, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use super::hosts_file::{HostLine, HostsFile};
+use super::properties::{HostProperties, name_error};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
+
+pub(crate) struct HostKind;
+
+/// The desired host, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredHost {
+    pub name: String,
+    pub is_absent: bool,
+    /// Always given unless the host is to be absent.
+    pub ip: Option<IpAddr>,
+    pub aliases: Option<Vec<String>>,
+}
+
+impl DesiredHost {
+    pub(super) fn build(resource: &Resource, written: HostProperties) -> Result<Self, Vec<PropertyError>> {
+        let name = resource.id.name.to_string();
+        let is_absent = is_absent(resource);
+        let mut errors: Vec<PropertyError> =
+            name_error(&name).map(PropertyError::of_name).into_iter().collect();
+        if written.ip.is_none() && !is_absent {
+            let error = PropertyError::new(DiagnosticKind::Missing, "ip", "`ip` is missing");
+            errors.push(error.with_hint("write `ip`, the address of the host"));
+        }
+        if written.host_aliases.is_some() && is_absent {
+            let message = "`host_aliases` is not allowed with `ensure: absent`";
+            let error = PropertyError::new(DiagnosticKind::Conflict, "host_aliases", message);
+            errors.push(error.with_hint("remove `host_aliases`: they are removed with the host"));
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let aliases = written.host_aliases;
+        let aliases = aliases.map(|aliases| aliases.into_iter().map(|alias| alias.0).collect());
+        Ok(Self { name, is_absent, ip: written.ip.map(|ip| ip.0), aliases })
+    }
+
+    /// Returns `true` for a line that the resource manages: one with an address of the same kind, because a host may
+    /// have an address of either kind.
+    pub(super) fn manages(&self, line: &HostLine) -> bool {
+        self.ip.is_none_or(|ip| ip.is_ipv4() == line.ip.is_ipv4())
+    }
+
+    /// Returns the line that the host is to have.
+    pub(super) fn line(&self, file: &HostsFile) -> Option<HostLine> {
+        let ip = self.ip.filter(|_| !self.is_absent)?;
+        let old = file.lines(&self.name).iter().find(|line| self.manages(line));
+        let old_aliases = || old.map(|old| old.aliases.clone()).unwrap_or_default();
+        let aliases = self.aliases.clone().unwrap_or_else(old_aliases);
+        Some(HostLine::new(ip, &self.name, &aliases, old))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HostDifference {
+    Ip {
+        from: Option<IpAddr>,
+        to: IpAddr,
+    },
+    Aliases {
+        from: Vec<String>,
+        to: Vec<String>,
+    },
+    /// Number of lines with the host.
+    Lines(usize),
+}
+
+impl ObjectDifference for HostDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Ip { .. } => "ip",
+            Self::Aliases { .. } => "host_aliases",
+            Self::Lines(_) => "lines",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let shown =
+            |names: &[String]| Some(if names.is_empty() { "none".to_owned() } else { names.join(",") });
+        match self {
+            Self::Ip { from, to } => (from.map(|from| from.to_string()), Some(to.to_string())),
+            Self::Aliases { from, to } => (shown(from), shown(to)),
+            Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
+        }
+    }
+}
+
+impl ResourceKind for HostKind {
+    type Properties = DesiredHost;
+    type State = Rc<HostsFile>;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(host: &DesiredHost, file: &Rc<HostsFile>, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("host", plan(host, file))
+    }
+
+    fn verify(host: &DesiredHost, file: &Rc<HostsFile>, (): &()) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("host `{}`", host.name), plan(host, file))
+    }
+
+    fn describe(host: &DesiredHost, file: &Rc<HostsFile>, _: &str) -> Described {
+        let line = file.lines(&host.name).iter().find(|line| host.manages(line));
+        let ensure = if line.is_some() { "present" } else { "absent" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.host.state")),
+                ("resource_type", Value::from("host")),
+                ("name", Value::from(host.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("ip", Value::from(line.map(|line| line.ip.to_string()))),
+                ("host_aliases", Value::from(line.map(|line| line.aliases.clone()).unwrap_or_default())),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a host.
+pub(super) fn plan(host: &DesiredHost, file: &HostsFile) -> ObjectPlan<HostDifference> {
+    let mut lines = file.lines(&host.name).iter().filter(|line| host.manages(line));
+    let Some(first) = lines.next() else {
+        return match host.ip {
+            Some(to) if !host.is_absent => {
+                let aliases = host.aliases.as_ref().filter(|aliases| !aliases.is_empty());
+                let aliases = aliases.map(|to| HostDifference::Aliases { from: Vec::new(), to: to.clone() });
+                let ip = HostDifference::Ip { from: None, to };
+                ObjectPlan::Create([ip].into_iter().chain(aliases).collect())
+            }
+            _ => ObjectPlan::Keep { exists: false },
+        };
+    };
+    if host.is_absent {
+        return ObjectPlan::Remove;
+    }
+    let others = lines.count();
+    let mut differences = Vec::new();
+    if let Some(to) = host.ip.filter(|ip| *ip != first.ip) {
+        differences.push(HostDifference::Ip { from: Some(first.ip), to });
+    }
+    if let Some(to) = host.aliases.as_ref().filter(|aliases| **aliases != first.aliases) {
+        differences.push(HostDifference::Aliases { from: first.aliases.clone(), to: to.clone() });
+    }
+    if others > 0 {
+        differences.push(HostDifference::Lines(others + 1));
+    }
+    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+use super::*;
+use crate::support::decision_table::assert_rows;
+
+const TABLE: &str = include_str!("../decide_table.txt");
+
+#[test]
+fn decisions_match_the_table() {
+    let rows = assert_rows(TABLE, |[ensure, ip, aliases, lines]| {
+        let host = DesiredHost {
+            name: "db".to_owned(),
+            is_absent: ensure == "absent",
+            ip: ip.parse().ok(),
+            aliases: match aliases {
+                "-" => None,
+                "[]" => Some(Vec::new()),
+                list => Some(list.split(',').map(str::to_owned).collect()),
+            },
+        };
+        let content = lines.replace(',', "\n").replace('/', " ").replace('-', "");
+        HostKind::decide(&host, &Rc::new(HostsFile::parse(Some(content))), None)
+    });
+    assert_eq!(rows, 18);
+}

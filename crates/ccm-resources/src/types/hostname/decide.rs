@@ -1,0 +1,172 @@
+//! The pure decision about the name of the machine.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, Fields, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+/// Maximum length of a name in bytes, which is that of the kernel.
+const MAX_NAME: usize = 64;
+
+pub(crate) struct HostnameKind;
+
+/// The desired name, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredHostname(pub String);
+
+impl DesiredHostname {
+    pub(super) fn build(resource: &Resource) -> Result<Self, Vec<PropertyError>> {
+        let name = resource.id.name.to_string();
+        match name_error(&name) {
+            Some(message) => Err(vec![PropertyError::of_name(message).with_hint(
+                "write letters, digits and dashes, with a dot between parts, such as `web-1.example.com`",
+            )]),
+            None => Ok(Self(name)),
+        }
+    }
+}
+
+fn name_error(name: &str) -> Option<String> {
+    let shown = name.escape_debug();
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if name.len() > MAX_NAME {
+        Some(format!("`{shown}` is longer than {MAX_NAME} bytes, the maximum of the kernel"))
+    } else if !name.split('.').all(is_part) {
+        Some(format!("`{shown}` is not a name for a machine"))
+    } else {
+        None
+    }
+}
+
+/// Names that the machine has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HostnameState {
+    /// Name of the kernel.
+    pub running: String,
+    /// Content of `/etc/hostname`; `None` if it does not exist.
+    pub content: Option<String>,
+}
+
+impl HostnameState {
+    /// Returns the name in `/etc/hostname`.
+    pub(super) fn saved(&self) -> Option<&str> {
+        let lines = self.content.iter().flat_map(|content| content.lines()).map(str::trim);
+        lines.into_iter().find(|line| !line.is_empty() && !line.starts_with('#'))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HostnameDifference {
+    Running {
+        from: String,
+        to: String,
+    },
+    /// The name in `/etc/hostname`.
+    Saved {
+        from: Option<String>,
+        to: String,
+    },
+}
+
+impl ObjectDifference for HostnameDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Running { .. } => "name",
+            Self::Saved { .. } => "name at boot",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Running { from, to } => (Some(from.clone()), Some(to.clone())),
+            Self::Saved { from, to } => {
+                (Some(from.clone().unwrap_or_else(|| "none".to_owned())), Some(to.clone()))
+            }
+        }
+    }
+}
+
+impl ResourceKind for HostnameKind {
+    type Properties = DesiredHostname;
+    type State = HostnameState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(name: &DesiredHostname, state: &HostnameState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("name", plan(name, state))
+    }
+
+    fn verify(
+        name: &DesiredHostname,
+        state: &HostnameState,
+        (): &(),
+    ) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("host name `{}`", name.0), plan(name, state))
+    }
+
+    fn describe(name: &DesiredHostname, state: &HostnameState, _: &str) -> Described {
+        Described {
+            ensure: "present".to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.hostname.state")),
+                ("resource_type", Value::from("hostname")),
+                ("name", Value::from(name.0.as_str())),
+                ("ensure", Value::from("present")),
+                ("running", Value::from(state.running.as_str())),
+                ("saved", Value::from(state.saved())),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of the name.
+pub(super) fn plan(name: &DesiredHostname, state: &HostnameState) -> ObjectPlan<HostnameDifference> {
+    let to = &name.0;
+    let running = (state.running != *to)
+        .then(|| HostnameDifference::Running { from: state.running.clone(), to: to.clone() });
+    let saved = (state.saved() != Some(to))
+        .then(|| HostnameDifference::Saved { from: state.saved().map(str::to_owned), to: to.clone() });
+    let differences: Vec<HostnameDifference> = running.into_iter().chain(saved).collect();
+    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::decision_table::assert_rows;
+
+    const TABLE: &str = "# name of the kernel, name in the file\n\
+        web.a  web.a    | keep | it is in the desired state | -\n\
+        old    web.a    | changed name | it differs in name | change: name old to web.a\n\
+        web.a  old      | changed name at boot | it differs in name at boot | change: name at boot old to web.a\n\
+        web.a  -        | changed name at boot | it differs in name at boot | change: name at boot none to web.a\n\
+        old    #web.a   | changed name and name at boot | it differs in name and name at boot | change: name old to web.a, name at boot none to web.a\n";
+
+    #[test]
+    fn decisions_match_the_table() {
+        let rows = assert_rows(TABLE, |[running, saved]| {
+            let content = (saved != "-").then(|| format!("\n{saved}\n"));
+            let state = HostnameState { running: running.to_owned(), content };
+            HostnameKind::decide(&DesiredHostname("web.a".to_owned()), &state, None)
+        });
+        assert_eq!(rows, 5);
+    }
+
+    #[test]
+    fn names_are_those_of_the_kernel_and_of_dns() {
+        for name in ["web", "web-1.example.com", "WEB", "1"] {
+            assert_eq!(name_error(name), None, "{name}");
+        }
+        let long = "a".repeat(65);
+        for name in ["", "a b", "a_b", "-a", "a-", "a..b", ".a", "a.", "ä", "a\n", &long] {
+            assert!(name_error(name).is_some(), "{name}");
+        }
+    }
+}

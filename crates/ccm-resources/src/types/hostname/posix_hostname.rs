@@ -1,0 +1,91 @@
+//! Provider posix: the name of the kernel, changed by hostname, and the file `/etc/hostname`.
+
+use std::path::Path;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, Local};
+use ccm_model::{Failure, FailureKind};
+
+use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
+use crate::support::object_plan::ObjectPlan;
+use crate::support::system_file::{read, write};
+use crate::support::system_tool::SystemTool;
+
+pub(super) const FILE: &str = "/etc/hostname";
+const RUNNING: &str = "/proc/sys/kernel/hostname";
+
+pub(crate) struct PosixHostname;
+
+impl Provider<HostnameKind> for PosixHostname {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        _: &'a DesiredHostname,
+        _: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<HostnameState, Failure>> {
+        Box::pin(std::future::ready(status(context)))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        name: &'a DesiredHostname,
+        state: &'a HostnameState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(name, state, context))
+    }
+}
+
+fn status(context: &Context<'_>) -> Result<HostnameState, Failure> {
+    let running = read(Path::new(RUNNING), context)?.unwrap_or_default();
+    let saved = read(Path::new(FILE), context)?;
+    Ok(HostnameState { running: running.trim_end().to_owned(), content: saved })
+}
+
+async fn execute(
+    name: &DesiredHostname,
+    state: &HostnameState,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
+    let differences = match plan(name, state) {
+        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+        ObjectPlan::Fail(failure) => return Err(failure),
+        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+    };
+    let mut running_before = None;
+    for difference in differences {
+        match difference {
+            HostnameDifference::Running { from, to } => {
+                set(&to, context).await.map_err(|failure| match failure.kind {
+                    FailureKind::Exit => failure.with_hint(
+                        "set the name of a container where it is made, or add `control` to leave it out here",
+                    ),
+                    _ => failure,
+                })?;
+                running_before = Some(from);
+            }
+            HostnameDifference::Saved { to, .. } => {
+                let written = write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context);
+                if let (Err(failure), Some(before)) = (&written, &running_before) {
+                    let is_undone = set(before, context).await.is_ok();
+                    return Err(Failure { changed: !is_undone, ..failure.clone() });
+                }
+                written?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets the name of the kernel.
+async fn set(name: &str, context: &Context<'_>) -> Result<(), Failure> {
+    SystemTool::new("hostname", "hostname").with([name]).run(context).await
+}

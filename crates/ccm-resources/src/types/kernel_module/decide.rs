@@ -1,0 +1,202 @@
+//! The pure decision about a kernel module.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use super::module_files::ModprobeSettings;
+use super::properties::KernelModuleProperties;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
+
+/// Maximum length of a name in bytes, which is that of the kernel.
+const MAX_NAME: usize = 55;
+
+pub(crate) struct KernelModuleKind;
+
+/// The desired module, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredModule {
+    /// Name with `_` in place of `-`, as the kernel has it.
+    pub name: String,
+    pub is_absent: bool,
+    pub boot: Option<bool>,
+    pub blacklist: Option<bool>,
+    pub options: Option<String>,
+}
+
+impl DesiredModule {
+    pub(super) fn build(
+        resource: &Resource,
+        written: KernelModuleProperties,
+    ) -> Result<Self, Vec<PropertyError>> {
+        let name = kernel_name(&resource.id.name);
+        let is_absent = is_absent(resource);
+        let mut errors: Vec<PropertyError> = name_error(&resource.id.name).into_iter().collect();
+        if written.blacklist == Some(true) && !is_absent {
+            let message = "`blacklist` needs `ensure: absent`";
+            let error = PropertyError::new(DiagnosticKind::Conflict, "blacklist", message);
+            errors.push(error.with_hint("write `ensure: absent`, so that the module is also unloaded"));
+        }
+        if written.boot == Some(true) && is_absent {
+            let message = "`boot` is not allowed with `ensure: absent`";
+            let error = PropertyError::new(DiagnosticKind::Conflict, "boot", message);
+            errors.push(error.with_hint("remove `boot`: the module is not loaded at boot either"));
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        Ok(Self {
+            name,
+            is_absent,
+            boot: if is_absent { Some(false) } else { written.boot },
+            // What is to be loaded can't be blacklisted.
+            blacklist: if is_absent { written.blacklist } else { Some(false) },
+            options: written.options.map(|options| options.0),
+        })
+    }
+
+    /// Returns the settings that modprobe is to have.
+    pub(super) fn settings(&self, old: &ModprobeSettings) -> ModprobeSettings {
+        ModprobeSettings {
+            is_blacklisted: self.blacklist.unwrap_or(old.is_blacklisted),
+            options: self.options.clone().unwrap_or_else(|| old.options.clone()),
+        }
+    }
+}
+
+/// Returns the name that the kernel has for a module.
+pub(super) fn kernel_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+fn name_error(name: &str) -> Option<PropertyError> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let is_name = !name.is_empty() && !name.starts_with('-') && name.bytes().all(is_allowed);
+    if is_name && name.len() <= MAX_NAME {
+        return None;
+    }
+    let message = format!("`{}` is not the name of a kernel module", name.escape_debug());
+    Some(
+        PropertyError::of_name(message)
+            .with_hint("write the name without its path and `.ko`, such as `br_netfilter`"),
+    )
+}
+
+/// Whether the kernel has a module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ModuleActivity {
+    #[default]
+    Unloaded,
+    Loaded,
+    /// A part of the kernel, which can't be unloaded.
+    BuiltIn,
+}
+
+/// State of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ModuleState {
+    pub activity: ModuleActivity,
+    /// Content of the file that loads the module at boot; `None` if it does not exist.
+    pub boot_file: Option<String>,
+    pub is_loaded_at_boot: bool,
+    /// Content of the file for modprobe; `None` if it does not exist.
+    pub modprobe_file: Option<String>,
+    pub settings: ModprobeSettings,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ModuleDifference {
+    Loaded(bool),
+    Boot(bool),
+    Blacklist(bool),
+    Options { from: String, to: String },
+}
+
+impl ObjectDifference for ModuleDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Loaded(_) => "loaded",
+            Self::Boot(_) => "boot",
+            Self::Blacklist(_) => "blacklist",
+            Self::Options { .. } => "options",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
+        let shown = |text: &str| Some(if text.is_empty() { "none" } else { text }.to_owned());
+        match self {
+            Self::Loaded(to) | Self::Boot(to) | Self::Blacklist(to) => (word(!to), word(*to)),
+            Self::Options { from, to } => (shown(from), shown(to)),
+        }
+    }
+}
+
+impl ResourceKind for KernelModuleKind {
+    type Properties = DesiredModule;
+    type State = ModuleState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(module: &DesiredModule, state: &ModuleState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("module", plan(module, state))
+    }
+
+    fn verify(module: &DesiredModule, state: &ModuleState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("kernel module `{}`", module.name), plan(module, state))
+    }
+
+    fn describe(module: &DesiredModule, state: &ModuleState, _: &str) -> Described {
+        let ensure = if state.activity == ModuleActivity::Unloaded { "absent" } else { "present" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.kernel_module.state")),
+                ("resource_type", Value::from("kernel_module")),
+                ("name", Value::from(module.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("built_in", Value::from(state.activity == ModuleActivity::BuiltIn)),
+                ("boot", Value::from(state.is_loaded_at_boot)),
+                ("blacklist", Value::from(state.settings.is_blacklisted)),
+                ("options", Value::from(state.settings.options.as_str())),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a module.
+pub(super) fn plan(module: &DesiredModule, state: &ModuleState) -> ObjectPlan<ModuleDifference> {
+    let is_loaded = state.activity != ModuleActivity::Unloaded;
+    if module.is_absent && state.activity == ModuleActivity::BuiltIn {
+        return ObjectPlan::Fail(built_in(module));
+    }
+    let mut differences = Vec::new();
+    if is_loaded == module.is_absent {
+        differences.push(ModuleDifference::Loaded(!is_loaded));
+    }
+    if let Some(to) = module.boot.filter(|to| *to != state.is_loaded_at_boot) {
+        differences.push(ModuleDifference::Boot(to));
+    }
+    if let Some(to) = module.blacklist.filter(|to| *to != state.settings.is_blacklisted) {
+        differences.push(ModuleDifference::Blacklist(to));
+    }
+    if let Some(to) = module.options.as_ref().filter(|to| **to != state.settings.options) {
+        let from = state.settings.options.clone();
+        differences.push(ModuleDifference::Options { from, to: to.clone() });
+    }
+    if differences.is_empty() {
+        ObjectPlan::Keep { exists: !module.is_absent }
+    } else {
+        ObjectPlan::Change(differences)
+    }
+}
+
+fn built_in(module: &DesiredModule) -> Failure {
+    let message = format!("`{}` is built into the kernel", module.name);
+    Failure::new(FailureKind::Conflict, message)
+        .with_hint("use a kernel without it, or add `control` to leave the module out on this machine")
+}
+
+#[cfg(test)]
+mod tests;

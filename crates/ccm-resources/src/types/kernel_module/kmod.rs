@@ -1,0 +1,161 @@
+//! Provider kmod: modules of the running kernel, changed by modprobe, and files for modprobe and for the boot.
+
+use std::path::{Path, PathBuf};
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, Local};
+use ccm_model::{Failure, FailureKind};
+
+use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDifference, ModuleState, plan};
+use super::module_files::{ModprobeSettings, boot_content, boot_file, loads, modprobe_file};
+use crate::support::file_failure::file_failure;
+use crate::support::object_plan::ObjectPlan;
+use crate::support::system_file::{read, write};
+use crate::support::system_tool::SystemTool;
+
+/// Modules that the kernel has.
+const MODULES: &str = "/sys/module";
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+
+pub(crate) struct Kmod;
+
+impl Provider<KernelModuleKind> for Kmod {
+    fn name(&self) -> &'static str {
+        "kmod"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        module: &'a DesiredModule,
+        _: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<ModuleState, Failure>> {
+        Box::pin(status(module, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        module: &'a DesiredModule,
+        state: &'a ModuleState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(module, state, context))
+    }
+}
+
+/// Modules that are a part of the kernel.
+struct BuiltInModules(String);
+
+async fn status(module: &DesiredModule, context: &Context<'_>) -> Result<ModuleState, Failure> {
+    let name = &*module.name;
+    let boot_file = read(&boot_file(name), context)?;
+    let modprobe_file = read(&modprobe_file(name), context)?;
+    Ok(ModuleState {
+        activity: activity(name, context).await?,
+        is_loaded_at_boot: boot_file.as_deref().is_some_and(|content| loads(content, name)),
+        boot_file,
+        settings: ModprobeSettings::parse(modprobe_file.as_deref().unwrap_or_default(), name),
+        modprobe_file,
+    })
+}
+
+async fn activity(name: &str, context: &Context<'_>) -> Result<ModuleActivity, Failure> {
+    let directory = Path::new(MODULES).join(name);
+    let exists = |path: &Path| context.host.files.exists(path).unwrap_or(false);
+    // Only what was loaded has this file.
+    if exists(&directory.join("initstate")) {
+        return Ok(ModuleActivity::Loaded);
+    }
+    if exists(&directory) {
+        return Ok(ModuleActivity::BuiltIn);
+    }
+    let built_in = context.state_cache(async || built_in(context)).await?;
+    let is_it = |path: &str| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        file.strip_suffix(".ko").is_some_and(|stem| stem.replace('-', "_") == name)
+    };
+    Ok(if built_in.0.lines().any(is_it) { ModuleActivity::BuiltIn } else { ModuleActivity::Unloaded })
+}
+
+/// Reads the list of modules that are a part of the kernel. A container may not have it.
+fn built_in(context: &Context<'_>) -> Result<BuiltInModules, Failure> {
+    let release = read(Path::new(RELEASE), context)?.unwrap_or_default();
+    let path = PathBuf::from(format!("/lib/modules/{}/modules.builtin", release.trim()));
+    Ok(BuiltInModules(read(&path, context)?.unwrap_or_default()))
+}
+
+async fn execute(module: &DesiredModule, state: &ModuleState, context: &Context<'_>) -> Result<(), Failure> {
+    let differences = match plan(module, state) {
+        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+        ObjectPlan::Fail(failure) => return Err(failure),
+        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+    };
+    let name = &*module.name;
+    let mut changed = false;
+    let settings = module.settings(&state.settings);
+    let is_new = settings != state.settings;
+    // Parameters count when the module is loaded, and what is unloaded must not be loaded again.
+    if is_new {
+        let new = settings.content(name);
+        put(&modprobe_file(name), state.modprobe_file.as_deref(), &new, context)?;
+        changed = true;
+    }
+    for difference in &differences {
+        let done = match difference {
+            ModuleDifference::Loaded(to) => load(name, *to, context).await,
+            ModuleDifference::Boot(to) => {
+                let new = if *to { boot_content(name) } else { String::new() };
+                put(&boot_file(name), state.boot_file.as_deref(), &new, context)
+            }
+            ModuleDifference::Blacklist(_) | ModuleDifference::Options { .. } => continue,
+        };
+        if let Err(failure) = done {
+            let is_first = matches!(difference, ModuleDifference::Loaded(_));
+            // The module is as before, and so are its settings.
+            let is_undone = is_new && is_first && {
+                let (old, new) = (state.modprobe_file.as_deref(), settings.content(name));
+                let now = (!new.is_empty()).then_some(&*new);
+                put(&modprobe_file(name), now, old.unwrap_or_default(), context).is_ok()
+            };
+            return Err(Failure { changed: (changed && !is_undone) || failure.changed, ..failure });
+        }
+        changed = true;
+    }
+    Ok(())
+}
+
+async fn load(name: &str, is_loaded: bool, context: &Context<'_>) -> Result<(), Failure> {
+    let remove = (!is_loaded).then_some("-r");
+    let done = SystemTool::new("modprobe", "kmod").with(remove).with(["--", name]).run(context).await;
+    done.map_err(|failure| {
+        if failure.kind != FailureKind::Exit {
+            return failure;
+        }
+        let says = |text: &str| failure.chain.iter().any(|cause| cause.contains(text));
+        if says("not found") {
+            failure
+                .with_hint("check the name, and install the package with the modules of the running kernel")
+        } else if says("in use") {
+            failure.with_hint(format!(
+                "stop what uses the module; `ls /sys/module/{name}/holders` shows other modules"
+            ))
+        } else {
+            failure.with_hint(
+                "change modules on the host of a container, or add `control` to leave them out here",
+            )
+        }
+    })
+}
+
+/// Writes a file, or removes it if its content is to be empty.
+fn put(path: &Path, old: Option<&str>, new: &str, context: &Context<'_>) -> Result<(), Failure> {
+    match (old, new) {
+        (None, "") => Ok(()),
+        (Some(_), "") => context.host.files.remove(path, false).map_err(|error| file_failure(&error)),
+        (old, new) => write(path, old, new, context),
+    }
+}

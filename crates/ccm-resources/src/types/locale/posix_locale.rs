@@ -1,0 +1,168 @@
+//! Provider posix: the file with the variables of the locale, and locale-gen where locales are generated.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Command, CommandOrigin, Exit, Host, Local, Role};
+use ccm_model::Failure;
+
+use super::decide::{
+    DesiredLocale, LocaleDifference, LocaleKind, LocaleState, MissingLocale, SUPPORTED, plan,
+};
+use super::properties::canonical;
+use super::settings_file::{generated_line, with_generated, with_values};
+use crate::support::object_plan::ObjectPlan;
+use crate::support::output_tail::text;
+use crate::support::system_file::{read, write};
+use crate::support::system_tool::SystemTool;
+
+/// Files with the variables: that of systemd, and that of the Debian family.
+pub(super) const FILE: &str = "/etc/locale.conf";
+const DEBIAN_FILE: &str = "/etc/default/locale";
+const DEBIAN: &str = "/etc/debian_version";
+
+/// List of locales to generate.
+const LIST: &str = "/etc/locale.gen";
+
+/// Time limit of a query.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
+
+pub(crate) struct PosixLocale;
+
+impl Provider<LocaleKind> for PosixLocale {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        locale: &'a DesiredLocale,
+        _: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<LocaleState, Failure>> {
+        Box::pin(status(locale, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        locale: &'a DesiredLocale,
+        state: &'a LocaleState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(locale, state, context))
+    }
+}
+
+/// Locales that the machine has; `None` if it has no list of them.
+struct InstalledLocales(Option<HashSet<String>>);
+
+async fn status(locale: &DesiredLocale, context: &Context<'_>) -> Result<LocaleState, Failure> {
+    let files = context.host.files;
+    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
+    let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
+    // One of the two files may be a link to the other.
+    let path = files.canonical(Path::new(path)).unwrap_or_else(|_| path.into());
+    let saved = read(&path, context)?;
+    let mut state = LocaleState { path, content: saved, missing: Vec::new() };
+    let installed = context.state_cache(async || installed(context).await).await?;
+    let Some(installed) = &installed.0 else { return Ok(state) };
+    let names = || locale.variables.iter().map(|(_, name)| name);
+    if names().all(|name| installed.contains(&name.canonical())) {
+        return Ok(state);
+    }
+    let supported = read(Path::new(SUPPORTED), context)?;
+    for name in names().filter(|name| !installed.contains(&name.canonical())) {
+        let is_it = |found: &str| canonical(found) == name.canonical();
+        let name = name.0.clone();
+        let missing = match &supported {
+            None => MissingLocale::NotInstalled(name),
+            Some(supported) => match generated_line(supported, is_it) {
+                Some(line) => MissingLocale::Generated { name, line: line.to_owned() },
+                None => MissingLocale::Unknown(name),
+            },
+        };
+        if !state.missing.contains(&missing) {
+            state.missing.push(missing);
+        }
+    }
+    Ok(state)
+}
+
+/// Lists the locales of the machine.
+async fn installed(context: &Context<'_>) -> Result<InstalledLocales, Failure> {
+    let host = context.host;
+    let environment = host.system.base_environment();
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    // Without the tool, as with musl, any name is a locale.
+    let Ok(program) = host.system.find("locale", &path.unwrap_or_default(), Path::new("/")) else {
+        return Ok(InstalledLocales(None));
+    };
+    let command = Command {
+        args: vec!["-a".into()],
+        environment,
+        timeout: Some(QUERY_TIMEOUT),
+        origin: CommandOrigin::Ccm,
+        role: Role::Query,
+        ..Command::new(program)
+    };
+    let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+    let finished = finished.map_err(|error| error.failure())?;
+    let listed = (finished.exit == Exit::Code(0)).then(|| {
+        let names = text(&finished.stdout);
+        let names = names.lines().map(canonical);
+        // These are built in.
+        names.chain(["C".to_owned(), "POSIX".to_owned()]).collect()
+    });
+    Ok(InstalledLocales(listed))
+}
+
+async fn execute(locale: &DesiredLocale, state: &LocaleState, context: &Context<'_>) -> Result<(), Failure> {
+    let differences = match plan(locale, state) {
+        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+        ObjectPlan::Fail(failure) => return Err(failure),
+        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+    };
+    let mut lines = Vec::new();
+    let mut values = Vec::new();
+    for difference in &differences {
+        match difference {
+            LocaleDifference::Generated { line, .. } => lines.push(&**line),
+            LocaleDifference::Variable { variable, to, .. } => values.push((*variable, &**to)),
+        }
+    }
+    if !lines.is_empty() {
+        generate(&lines, context).await?;
+    }
+    if values.is_empty() {
+        return Ok(());
+    }
+    let new = with_values(state.content.as_deref().unwrap_or_default(), &values);
+    let written = write(&state.path, state.content.as_deref(), &new, context);
+    written.map_err(|failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure })
+}
+
+/// Adds lines to the list, and generates the locales of the list. A list with an error is put back.
+async fn generate(lines: &[&str], context: &Context<'_>) -> Result<(), Failure> {
+    let path = Path::new(LIST);
+    let old = Rc::new(read(path, context)?);
+    let list = old.as_deref().unwrap_or_default().to_owned();
+    let list = lines.iter().fold(list, |list, line| with_generated(&list, line));
+    let is_new = old.as_deref() != Some(&list);
+    if is_new {
+        write(path, old.as_deref(), &list, context)?;
+    }
+    let generated = SystemTool::new("locale-gen", "locales").run(context).await;
+    if let (Err(failure), true) = (&generated, is_new) {
+        let before = old.as_deref().unwrap_or_default();
+        let is_undone = write(path, Some(&list), before, context).is_ok();
+        return Err(Failure { changed: !is_undone, ..failure.clone() });
+    }
+    generated
+}

@@ -1,0 +1,219 @@
+//! The pure decision about a mount.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
+use serde_json::Value;
+
+use super::desired::{DesiredMount, MountEnsure};
+use super::fstab::{Fstab, FstabLine};
+use super::mount_options::differing;
+use crate::parts::mounts::MountedFilesystem;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+pub(crate) struct MountKind;
+
+/// State of a mount, with the obstacles to mounting it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MountState {
+    pub fstab: Rc<Fstab>,
+    /// File system that is mounted on the directory.
+    pub mounted: Option<Rc<MountedFilesystem>>,
+    /// Number of file systems that are mounted on the directory, one over the other.
+    pub layers: usize,
+    /// The mounted file system is another one than the desired one.
+    pub is_other: bool,
+    /// Obstacle to mounting the file system; only known if it is to be mounted and is not.
+    pub obstacle: Option<MountObstacle>,
+}
+
+/// What a file system can't be mounted without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MountObstacle {
+    NoDirectory,
+    NoDevice,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MountDifference {
+    /// Field of the line in `/etc/fstab`.
+    Field {
+        name: &'static str,
+        from: Option<String>,
+        to: String,
+    },
+    /// Number of lines in `/etc/fstab`.
+    Lines(usize),
+    /// Another file system is mounted.
+    Other {
+        from: String,
+        to: String,
+    },
+    /// Options of the mounted file system.
+    MountedOptions {
+        from: String,
+        to: String,
+    },
+    Mounted(bool),
+}
+
+impl ObjectDifference for MountDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Field { name, .. } => name,
+            Self::Lines(_) => "lines",
+            Self::Other { .. } => "mounted device",
+            Self::MountedOptions { .. } => "mounted options",
+            Self::Mounted(_) => "mounted",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
+        match self {
+            Self::Field { from, to, .. } => (from.clone(), Some(to.clone())),
+            Self::Other { from, to } | Self::MountedOptions { from, to } => {
+                (Some(from.clone()), Some(to.clone()))
+            }
+            Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
+            Self::Mounted(to) => (word(!to), word(*to)),
+        }
+    }
+}
+
+impl ResourceKind for MountKind {
+    type Properties = DesiredMount;
+    type State = MountState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(mount: &DesiredMount, state: &MountState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("mount", plan(mount, state))
+    }
+
+    fn verify(mount: &DesiredMount, state: &MountState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("mount `{}`", mount.mount_point), plan(mount, state))
+    }
+
+    fn describe(mount: &DesiredMount, state: &MountState, _: &str) -> Described {
+        let line = state.fstab.lines(&mount.mount_point).first();
+        let ensure = match (&state.mounted, line) {
+            (Some(_), _) => "mounted",
+            (None, Some(_)) => "unmounted",
+            (None, None) => "absent",
+        };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.mount.state")),
+                ("resource_type", Value::from("mount")),
+                ("name", Value::from(mount.mount_point.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("device", Value::from(line.map(|line| line.device.clone()))),
+                ("fstype", Value::from(line.map(|line| line.fstype.clone()))),
+                ("options", Value::from(line.map(|line| line.options.clone()))),
+                ("mounted_device", Value::from(state.mounted.as_ref().map(|found| found.source.clone()))),
+                ("mounted_options", Value::from(state.mounted.as_ref().map(|found| found.options.clone()))),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a mount.
+pub(super) fn plan(mount: &DesiredMount, state: &MountState) -> ObjectPlan<MountDifference> {
+    let lines = state.fstab.lines(&mount.mount_point);
+    if mount.ensure == MountEnsure::Absent {
+        let exists = !lines.is_empty() || state.mounted.is_some();
+        return if exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
+    }
+    let mut differences = field_differences(mount, lines);
+    differences.extend(mounted_difference(mount, state));
+    let mounts = |difference: &MountDifference| {
+        matches!(difference, MountDifference::Mounted(true) | MountDifference::Other { .. })
+    };
+    if let Some(obstacle) = state.obstacle.filter(|_| differences.iter().any(mounts)) {
+        return ObjectPlan::Fail(blocked(mount, obstacle));
+    }
+    if differences.is_empty() {
+        ObjectPlan::Keep { exists: true }
+    } else if lines.is_empty() {
+        ObjectPlan::Create(differences)
+    } else {
+        ObjectPlan::Change(differences)
+    }
+}
+
+/// Field of a line, with its name.
+type FstabField = (&'static str, fn(&FstabLine) -> String);
+
+/// Returns the differences between the line in `/etc/fstab` and the desired one.
+fn field_differences(mount: &DesiredMount, lines: &[FstabLine]) -> Vec<MountDifference> {
+    let old = lines.first();
+    let new = mount.line(old);
+    if matches!(lines, [old] if *old == new) {
+        return Vec::new();
+    }
+    let fields: [FstabField; 5] = [
+        ("device", |line| line.device.clone()),
+        ("fstype", |line| line.fstype.clone()),
+        ("options", |line| line.options.clone()),
+        ("dump", |line| line.dump.to_string()),
+        ("pass", |line| line.pass.to_string()),
+    ];
+    let mut differences = Vec::new();
+    for (name, field) in fields {
+        let (from, to) = (old.map(field), field(&new));
+        // A new line is described by what the manifest gives.
+        let is_default = old.is_none() && matches!(name, "dump" | "pass") && to == "0";
+        if from.as_ref() != Some(&to) && !is_default {
+            differences.push(MountDifference::Field { name, from, to });
+        }
+    }
+    if lines.len() > 1 {
+        differences.push(MountDifference::Lines(lines.len()));
+    }
+    differences
+}
+
+/// Returns the difference between what is mounted and what is to be mounted.
+fn mounted_difference(mount: &DesiredMount, state: &MountState) -> Option<MountDifference> {
+    match (mount.ensure, &state.mounted) {
+        (MountEnsure::Mounted, None) => Some(MountDifference::Mounted(true)),
+        (MountEnsure::Mounted, Some(mounted)) if state.is_other => Some(MountDifference::Other {
+            from: format!("{} ({})", mounted.source, mounted.fstype),
+            to: format!("{} ({})", mount.device, mount.fstype),
+        }),
+        (MountEnsure::Mounted, Some(mounted)) => {
+            let (from, to) = differing(mount.options.as_deref()?, mounted)?;
+            Some(MountDifference::MountedOptions { from, to })
+        }
+        (MountEnsure::Unmounted, Some(_)) => Some(MountDifference::Mounted(false)),
+        _ => None,
+    }
+}
+
+fn blocked(mount: &DesiredMount, obstacle: MountObstacle) -> Failure {
+    let mount_point = Path::new(&mount.mount_point);
+    match obstacle {
+        MountObstacle::NoDirectory => {
+            let message = format!("the directory \"{}\" does not exist", mount_point.display());
+            Failure::new(FailureKind::Conflict, message)
+                .with_missing(MissingPrerequisite::Path(mount_point.to_owned()))
+                .with_hint("add a `file` resource with `ensure: directory` for the directory")
+        }
+        MountObstacle::NoDevice => {
+            let failure =
+                Failure::new(FailureKind::Conflict, format!("there is no device `{}`", mount.device));
+            let failure = failure.of_property("device").with_hint("check the names that `lsblk -f` shows");
+            match mount.device_path() {
+                Some(path) => failure.with_missing(MissingPrerequisite::Path(path)),
+                None => failure,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Provider util-linux: `/etc/fstab`, and file systems that mount and umount change.
+
+use std::path::Path;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, Local};
+use ccm_model::{Failure, FailureKind};
+
+use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
+use super::desired::{DesiredMount, MountEnsure};
+use super::fstab::{FSTAB, Fstab};
+use super::mount_options::is_bind;
+use crate::parts::mounts::{MountTable, MountedFilesystem};
+use crate::support::object_plan::ObjectPlan;
+use crate::support::system_file::write;
+use crate::support::system_tool::SystemTool;
+
+/// Exists while systemd is the first process. It makes a unit of each line of `/etc/fstab`.
+const SYSTEMD: &str = "/run/systemd/system";
+
+/// Types that say nothing about the file system that is mounted.
+const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
+
+pub(crate) struct UtilLinux;
+
+impl Provider<MountKind> for UtilLinux {
+    fn name(&self) -> &'static str {
+        "util_linux"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        mount: &'a DesiredMount,
+        _: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<MountState, Failure>> {
+        Box::pin(status(mount, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        mount: &'a DesiredMount,
+        state: &'a MountState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(mount, state, context))
+    }
+}
+
+async fn status(mount: &DesiredMount, context: &Context<'_>) -> Result<MountState, Failure> {
+    let fstab = Fstab::of(context).await?;
+    let table = MountTable::of(context).await?;
+    let mounted = table.on(&mount.mount_point).cloned();
+    let layers = table.layers(&mount.mount_point);
+    let options = mount.options(fstab.lines(&mount.mount_point).first());
+    // The source of a bind mount is the device of the file system, not the directory.
+    let is_other =
+        !is_bind(options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
+    let mut state = MountState { fstab, mounted, layers, is_other, obstacle: None };
+    if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
+        state.obstacle = obstacle(mount, context);
+    }
+    Ok(state)
+}
+
+/// Returns `true` if the mounted file system is certainly another one than the desired one.
+fn is_other(mount: &DesiredMount, mounted: &MountedFilesystem, context: &Context<'_>) -> bool {
+    let is_type = |fstype: &str| {
+        let is_nfs = fstype.starts_with("nfs") && mounted.fstype.starts_with("nfs");
+        ANY_TYPE.contains(&fstype) || fstype == mounted.fstype || is_nfs || mounted.fstype.starts_with("fuse")
+    };
+    if !mount.fstype.split(',').any(is_type) {
+        return true;
+    }
+    if mount.device == mounted.source {
+        return false;
+    }
+    let files = context.host.files;
+    if let Some(path) = mount.device_path() {
+        let [desired, found] = [&*path, Path::new(&mounted.source)].map(|path| files.canonical(path).ok());
+        return matches!((desired, found), (Some(desired), Some(found)) if desired != found);
+    }
+    // A directory of a server. Other names, such as `tmpfs`, are arbitrary.
+    let is_remote = |device: &str| device.contains(":/") || device.starts_with("//");
+    is_remote(&mount.device)
+        && is_remote(&mounted.source)
+        && mount.device.trim_end_matches('/') != mounted.source.trim_end_matches('/')
+}
+
+/// Returns what the file system can't be mounted without.
+fn obstacle(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle> {
+    let files = context.host.files;
+    let directory = Path::new(&mount.mount_point);
+    if !files.is_directory(directory).unwrap_or(true) && !context.would_be_directory(directory) {
+        return Some(MountObstacle::NoDirectory);
+    }
+    let device = mount.device_path()?;
+    let would_be = mount.is_bind() && context.would_be_directory(&device);
+    (!files.exists(&device).unwrap_or(true) && !would_be).then_some(MountObstacle::NoDevice)
+}
+
+async fn execute(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
+    let differences = match plan(mount, state) {
+        ObjectPlan::Keep { .. } => return Ok(()),
+        ObjectPlan::Fail(failure) => return Err(failure),
+        ObjectPlan::Remove => {
+            unmount(mount, state, context).await?;
+            let written = save(mount, state, context).await;
+            let changed = state.mounted.is_some();
+            return written.map_err(|failure| Failure { changed: changed || failure.changed, ..failure });
+        }
+        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+    };
+    let has = |is_it: fn(&MountDifference) -> bool| differences.iter().any(is_it);
+    let replaces = has(|difference| matches!(difference, MountDifference::Other { .. }));
+    let mounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(true)));
+    let unmounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(false)));
+    // A changed option may be one that can't be compared.
+    let is_option = |difference: &MountDifference| {
+        matches!(
+            difference,
+            MountDifference::MountedOptions { .. }
+                | MountDifference::Field { name: "options", from: Some(_), .. }
+        )
+    };
+    let remounts = !mounts && mount.ensure == MountEnsure::Mounted && differences.iter().any(is_option);
+    // A file system that is busy stays as it is, with its line.
+    if unmounts {
+        unmount(mount, state, context).await?;
+    }
+    let saved = save(mount, state, context).await;
+    saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
+    let point = &*mount.mount_point;
+    let mounted = if mounts {
+        tool("mount").with(["--", point]).run(context).await
+    } else if remounts {
+        // Without `bind` the options would be those of the whole file system, for all of its mounts.
+        let options = if mount.is_bind() { "remount,bind" } else { "remount" };
+        tool("mount").with(["-o", options, "--", point]).run(context).await
+    } else {
+        Ok(())
+    };
+    match mounted {
+        Ok(()) => Ok(()),
+        Err(failure) => Err(undo(mount, state, unmounts, failure, context).await),
+    }
+}
+
+/// Puts the line of a file system back that can't be mounted, and mounts again what was unmounted for it.
+async fn undo(
+    mount: &DesiredMount,
+    state: &MountState,
+    was_unmounted: bool,
+    failure: Failure,
+    context: &Context<'_>,
+) -> Failure {
+    let failure = match failure.kind {
+        FailureKind::Exit => {
+            failure.with_hint("check `device`, `fstype` and `options`; the kernel log may say more")
+        }
+        _ => failure,
+    };
+    let new = state
+        .fstab
+        .with(&mount.mount_point, Some(&mount.line(state.fstab.lines(&mount.mount_point).first())));
+    let old = state.fstab.content.as_deref();
+    let is_saved = old == Some(&new);
+    let is_undone = is_saved || {
+        let written = write(Path::new(FSTAB), Some(&new), old.unwrap_or_default(), context);
+        written.is_ok() && reload(context).await.is_ok()
+    };
+    let is_mounted_again = !was_unmounted
+        || is_undone && tool("mount").with(["--", &*mount.mount_point]).run(context).await.is_ok();
+    Failure { changed: !(is_undone && is_mounted_again), ..failure }
+}
+
+/// Unmounts what is mounted on the directory.
+async fn unmount(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
+    for layer in 0..state.layers {
+        let unmounted = tool("umount").with(["--", &*mount.mount_point]).run(context).await;
+        unmounted.map_err(|failure| {
+            let is_busy = failure.chain.iter().any(|cause| cause.contains("busy"));
+            let failure = Failure { changed: layer > 0, ..failure };
+            if !is_busy {
+                return failure;
+            }
+            let point = &mount.mount_point;
+            failure
+                .because_of(format!("the file system on \"{}\" is in use", Path::new(point).display()))
+                .with_hint(format!("stop the processes that `fuser -vm {point}` shows"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Writes the line to `/etc/fstab`, or removes it.
+async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
+    let old = state.fstab.lines(&mount.mount_point).first();
+    let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(old));
+    let new = state.fstab.with(&mount.mount_point, line.as_ref());
+    let before = state.fstab.content.as_deref();
+    if before.unwrap_or_default() == new {
+        return Ok(());
+    }
+    write(Path::new(FSTAB), before, &new, context)?;
+    reload(context).await.map_err(|failure| Failure { changed: true, ..failure })
+}
+
+/// Makes systemd read `/etc/fstab` again.
+async fn reload(context: &Context<'_>) -> Result<(), Failure> {
+    if context.host.files.is_directory(Path::new(SYSTEMD)).unwrap_or(false) {
+        SystemTool::new("systemctl", "systemd").with(["daemon-reload"]).run(context).await?;
+    }
+    Ok(())
+}
+
+fn tool(program: &'static str) -> SystemTool {
+    SystemTool::new(program, "mount` (Debian family) or `util-linux")
+}

@@ -1,0 +1,116 @@
+//! The package resource: a system package, in a certain version, in any or absent.
+
+mod change;
+mod decide;
+mod desired;
+mod properties;
+mod provider;
+mod rules;
+mod state;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::parts::packages::{Apt, Dnf, Package, Pacman};
+use decide::PackageKind;
+use desired::ENSURES;
+use properties::PackageProperties;
+use provider::Packages;
+
+/// Advice for packages of another tool: an `exec` that installs a package, with its guard.
+macro_rules! exec_instead {
+    ($command:literal, $guard:literal) => {
+        concat!(
+            "packages of other tools can't be managed; an `exec` can install one: `command: ",
+            $command,
+            "`, `unless: ",
+            $guard,
+            "`"
+        )
+    };
+}
+
+/// Directories with the definitions of repositories.
+const REPOSITORY_DIRECTORIES: [&str; 2] = ["/etc/apt/sources.list.d", "/etc/yum.repos.d"];
+
+#[derive(Debug)]
+pub(crate) struct PackageType;
+
+impl TypeSpec for PackageType {
+    fn name(&self) -> &'static str {
+        "package"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Installs, upgrades or removes a system package."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &ENSURES
+    }
+
+    fn ensure_pattern(&self) -> Option<&'static str> {
+        Some("^[0-9A-Za-z][0-9A-Za-z._+:~^-]*$")
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["apt", "dnf", "pacman"]
+    }
+
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "yum" | "microdnf" | "rpm" => Some("did you mean `dnf`?"),
+            "apt-get" | "aptitude" | "dpkg" | "deb" => Some("did you mean `apt`?"),
+            "zypper" => Some(exec_instead!("zypper --non-interactive install NAME", "rpm -q NAME")),
+            "apk" => Some(exec_instead!("apk add NAME", "apk info -e NAME")),
+            "portage" | "emerge" => Some(exec_instead!("emerge NAME", "qlist -I NAME")),
+            "brew" | "homebrew" => Some(exec_instead!("brew install NAME", "brew list NAME")),
+            "snap" => Some(exec_instead!("snap install NAME", "snap list NAME")),
+            "flatpak" => Some(exec_instead!("flatpak install -y NAME", "flatpak info NAME")),
+            "pip" | "pip3" => Some(exec_instead!("pip3 install NAME", "pip3 show NAME")),
+            "npm" => Some(exec_instead!("npm install --global NAME", "npm list --global NAME")),
+            "gem" => Some(exec_instead!("gem install NAME", "gem list --installed NAME")),
+            _ => None,
+        }
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
+    }
+
+    /// A package comes after the definitions of repositories, because one of them may have it.
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let installs = self.may_provide(resource);
+        let directories = REPOSITORY_DIRECTORIES.iter().filter(|_| installs);
+        directories.map(|directory| (ClaimKind::Path, (*directory).into())).collect()
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
+    fn may_provide(&self, resource: &Resource) -> bool {
+        resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
+    }
+}
+
+impl TypedProperties for PackageType {
+    type Written = PackageProperties;
+    type Desired = Package;
+
+    fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        Package::build(&resource.id.name, ensure, provider, &written)
+    }
+}
+
+impl TypedResource for PackageType {
+    type Kind = PackageKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] =
+        &[&Packages(Apt), &Packages(Dnf), &Packages(Pacman)];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
+}

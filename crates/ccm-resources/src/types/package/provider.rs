@@ -1,0 +1,331 @@
+//! The provider of package, shared by all tools.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, Local};
+use ccm_model::{Failure, FailureKind};
+
+use super::change::change_kind;
+use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
+use super::state::PackageState;
+use crate::parts::packages::{
+    Availability, IndexResponse, Package, PackageEnsure, QueryScope, Tool, is_index_outdated,
+    own_refresh_is_older, refresh_is_older,
+};
+
+const MAX_BATCH: usize = 256;
+
+pub(crate) struct Packages<T>(pub T);
+
+/// Response of the index, kept as long as the database. The type parameter gives each tool its own cache.
+struct ResponseCache<D>(RefCell<IndexResponse>, PhantomData<D>);
+
+/// Names queried so far in the run. After a change, one call for all costs hardly more than one name.
+struct QueriedNames<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
+
+/// True if the index contains anything; kept as long as the database.
+struct HasIndex<D>(bool, PhantomData<D>);
+
+/// Packages requested so far in the run, by name without architecture.
+struct ClaimedPackages<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
+
+impl<D> Default for ClaimedPackages<D> {
+    fn default() -> Self {
+        Self(RefCell::default(), PhantomData)
+    }
+}
+
+impl<D> Default for QueriedNames<D> {
+    fn default() -> Self {
+        Self(RefCell::default(), PhantomData)
+    }
+}
+
+impl<T: Tool> Provider<PackageKind> for Packages<T> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        self.0.suitability(host)
+    }
+
+    fn status<'a>(
+        &'a self,
+        package: &'a Package,
+        purpose: ReadPurpose<'a, PackageEffect>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<PackageState, Failure>> {
+        Box::pin(async move {
+            let database = self.database(context).await?;
+            let is_before = matches!(purpose, ReadPurpose::Before { .. });
+            let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
+            let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
+            let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
+            if is_latest && !state.is_stale && is_before {
+                self.query(&[&package.name], context).await?.apply_to(&package.name, &mut state);
+            }
+            Ok(state)
+        })
+    }
+
+    fn read_batch_size(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn status_many<'a>(
+        &'a self,
+        packages: &'a [&'a Package],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<PackageState, Failure>>> {
+        Box::pin(async move {
+            let failed = |failure: Failure| packages.iter().map(|_| Err(failure.clone())).collect();
+            let database = match self.database(context).await {
+                Ok(database) => database,
+                Err(failure) => return failed(failure),
+            };
+            let mut states: Vec<Result<PackageState, Failure>> = Vec::with_capacity(packages.len());
+            for package in packages {
+                states.push(match self.claim(package, &database, context) {
+                    Ok(duplicate) => {
+                        Ok(PackageState { duplicate, ..self.state(package, &database, context).await })
+                    }
+                    Err(failure) => Err(failure),
+                });
+            }
+            let read = packages.iter().zip(&mut states);
+            let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
+            let needs_query = |(package, state): &(&Package, &mut PackageState)| {
+                is_index_relevant(package, state) && !state.is_stale
+            };
+            let due: Vec<_> = read.filter(needs_query).collect();
+            let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
+            match self.query(&names, context).await {
+                Ok(response) => {
+                    for (package, state) in due {
+                        response.apply_to(&package.name, state);
+                    }
+                    states
+                }
+                // Only packages that can't be decided without the index fail.
+                Err(failure) => {
+                    let needs_index = |package: &Package, state: &PackageState| {
+                        package.ensure == PackageEnsure::Latest
+                            && state.installed().is_some()
+                            && !state.is_stale
+                    };
+                    let fail_if_needed =
+                        |(package, state): (&&Package, Result<PackageState, Failure>)| match state {
+                            Ok(state) if needs_index(package, &state) => Err(failure.clone()),
+                            state => state,
+                        };
+                    packages.iter().zip(states).map(fail_if_needed).collect()
+                }
+            }
+        })
+    }
+
+    fn change_batch_size(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn can_batch_with(&self, one: (&Package, &PackageState), other: (&Package, &PackageState)) -> bool {
+        change_kind(one.0, &plan(one.0, one.1)) == change_kind(other.0, &plan(other.0, other.1))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        package: &'a Package,
+        state: &'a PackageState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<PackageEffect, Failure>> {
+        Box::pin(async move {
+            let mut done = self.execute_all(&[(package, state)], context).await;
+            done.pop().unwrap_or_else(|| {
+                Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"))
+            })
+        })
+    }
+
+    fn execute_many<'a>(
+        &'a self,
+        changes: &'a [(&'a Package, &'a PackageState)],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<PackageEffect, Failure>>> {
+        Box::pin(self.execute_all(changes, context))
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        package: &'a Package,
+        state: &'a PackageState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move {
+            let mut warnings = Vec::new();
+            if !is_root(context.host) {
+                warnings.push("only root can change packages".to_owned());
+            }
+            if self.0.is_interrupted(context.host) {
+                warnings.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
+            }
+            let mut state = state.clone();
+            if state.availability == Availability::NotQueried && is_index_relevant(package, &state) {
+                match self.query(&[&package.name], context).await {
+                    Ok(response) => response.apply_to(&package.name, &mut state),
+                    Err(failure) => warnings.push(failure.one_line()),
+                }
+            }
+            let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
+            let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
+            match plan(package, &state) {
+                PackagePlan::Install(Install { version: Err(failure), .. })
+                    if state.availability != Availability::NotQueried =>
+                {
+                    let message = failure.one_line();
+                    warnings.push(if refreshes {
+                        format!("{message}; the index would be refreshed first")
+                    } else {
+                        format!("a run would fail now: {message}")
+                    });
+                }
+                _ => warnings.extend(state.skipped_repositories),
+            }
+            Ok(warnings)
+        })
+    }
+}
+
+impl<T: Tool> Packages<T> {
+    /// Returns the packages of the machine, read once until something changes.
+    pub(super) async fn database(&self, context: &Context<'_>) -> Result<Rc<T::Database>, Failure> {
+        let scope = QueryScope::of(context);
+        context.state_cache(async || self.0.read(scope).await).await
+    }
+
+    /// Records the desired package and returns an earlier resource of the same package under another name, or
+    /// fails if the two contradict each other.
+    fn claim(
+        &self,
+        package: &Package,
+        database: &T::Database,
+        context: &Context<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let claims: Rc<ClaimedPackages<T::Database>> = context.run_cache();
+        let mut claims = claims.0.borrow_mut();
+        let claims = claims.entry(self.0.base(&package.name).to_owned()).or_default();
+        let earlier = claims.iter().take_while(|earlier| earlier.name != package.name);
+        let mut duplicates = earlier.filter(|earlier| self.0.are_same(database, earlier, package));
+        let contradicts = |duplicate: &&Package| duplicate.ensure.excludes(&package.ensure, self.0.scheme());
+        if let Some(contradicting) = duplicates.clone().find(contradicts) {
+            let (own, other) = (&package.name, &contradicting.name);
+            let message = format!(
+                "package#{own} and package#{other} are the same package on this machine and contradict each other"
+            );
+            let hint = "keep one of them, or limit each to some machines with `control`";
+            return Err(Failure::new(FailureKind::Conflict, message).with_hint(hint));
+        }
+        let duplicate = duplicates.next().map(|duplicate| duplicate.name.clone());
+        if !claims.iter().any(|claim| claim.name == package.name) {
+            claims.push(package.clone());
+        }
+        Ok(duplicate)
+    }
+
+    async fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> PackageState {
+        let found = self.0.find(database, &package.name);
+        let availability = Availability::NotQueried;
+        let state = PackageState {
+            found,
+            scheme: self.0.scheme(),
+            availability,
+            duplicate: None,
+            skipped_repositories: Vec::new(),
+            is_stale: false,
+        };
+        // The age of the index matters only if the package is looked up there.
+        let age = package.update_cache.filter(|_| is_index_relevant(package, &state));
+        let is_stale = match age {
+            Some(age) => refresh_is_older(&self.0, context, age) || !self.has_index(context).await,
+            None => false,
+        };
+        let is_outdated = is_index_relevant(package, &state) && is_index_outdated(&self.0, context);
+        PackageState { is_stale: is_stale || is_outdated, ..state }
+    }
+
+    /// Returns `false` if the index is known to be empty. After a failed check the query reports the error.
+    async fn has_index(&self, context: &Context<'_>) -> bool {
+        let scope = QueryScope::of(context);
+        let has_index = async || {
+            let has_index = self.0.has_index(scope).await.unwrap_or(true);
+            Ok::<_, Failure>(HasIndex::<T::Database>(has_index, PhantomData))
+        };
+        context.state_cache(has_index).await.is_ok_and(|has_index| has_index.0)
+    }
+
+    /// Queries the index; names already queried since the last change are served from the cache.
+    pub(super) async fn query(
+        &self,
+        names: &[&str],
+        context: &Context<'_>,
+    ) -> Result<CachedResponse<T>, Failure> {
+        if names.is_empty() {
+            return Ok(CachedResponse(Rc::new(ResponseCache::of(IndexResponse::default()))));
+        }
+        let database = self.database(context).await?;
+        let scope = QueryScope::of(context);
+        let queried: Rc<QueriedNames<T::Database>> = context.run_cache();
+        queried.0.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
+        let cached: Rc<ResponseCache<T::Database>> = context
+            .state_cache(async || {
+                let mut all = queried.0.borrow().clone();
+                all.extend(self.0.also_queried(&database));
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                Ok::<_, Failure>(ResponseCache::of(self.0.query_index(scope, &database, &all).await?))
+            })
+            .await?;
+        let missing: Vec<&str> =
+            names.iter().copied().filter(|name| !cached.0.borrow().by_name.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            let more = self.0.query_index(scope, &database, &missing).await?;
+            cached.0.borrow_mut().add(more);
+        }
+        Ok(CachedResponse(cached))
+    }
+}
+
+impl<D> ResponseCache<D> {
+    fn of(response: IndexResponse) -> Self {
+        Self(RefCell::new(response), PhantomData)
+    }
+}
+
+/// Response of the index, shared with the cache.
+pub(super) struct CachedResponse<T: Tool>(Rc<ResponseCache<T::Database>>);
+
+impl<T: Tool> CachedResponse<T> {
+    /// Copies the availability of `name` into a state.
+    pub(super) fn apply_to(&self, name: &str, state: &mut PackageState) {
+        let response = self.0.0.borrow();
+        state.availability = response.by_name.get(name).cloned().unwrap_or(Availability::Unknown);
+        state.skipped_repositories.clone_from(&response.skipped_repositories);
+    }
+}
+
+/// Returns `true` if the decision depends on the index.
+pub(super) fn is_index_relevant(package: &Package, state: &PackageState) -> bool {
+    match (&package.ensure, state.installed()) {
+        (PackageEnsure::Absent, _) | (PackageEnsure::Present, Some(_)) => false,
+        (PackageEnsure::Present | PackageEnsure::Latest | PackageEnsure::Version(_), None)
+        | (PackageEnsure::Latest, _) => true,
+        (PackageEnsure::Version(desired), Some(installed)) => !state.scheme.satisfies(desired, installed),
+    }
+}
+
+pub(super) fn is_root(host: Host<'_>) -> bool {
+    host.system.own_identity().is_ok_and(|identity| identity.uid == 0)
+}

@@ -1,0 +1,82 @@
+//! State of a package.
+
+use ccm_engine::Described;
+use ccm_model::Fields;
+use serde_json::{Value, json};
+
+use crate::parts::packages::{Availability, Installation, Package, Presence, VersionScheme};
+
+/// State of a package on the machine, and its availability where that matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PackageState {
+    pub found: Installation,
+    pub scheme: VersionScheme,
+    pub availability: Availability,
+    /// Name of another resource for the same package.
+    pub duplicate: Option<String>,
+    /// Sentences about the repositories that the tool could not read.
+    pub skipped_repositories: Vec<String>,
+    /// True if the index is older than `update_cache` allows.
+    pub is_stale: bool,
+}
+
+impl PackageState {
+    /// Returns the newest available version that `desired` stands for.
+    pub(crate) fn newest(&self, desired: &str) -> Option<&str> {
+        let Availability::Versions { all, .. } = &self.availability else { return None };
+        let meant = all.iter().filter(|version| self.scheme.satisfies(desired, version));
+        meant.max_by(|left, right| self.scheme.compare(left, right)).map(String::as_str)
+    }
+
+    pub(crate) fn installed(&self) -> Option<&str> {
+        match &self.found.presence {
+            Presence::Installed(version) => Some(version),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
+    let version = state.installed().map(|version| state.scheme.shown(version));
+    let ensure = version.unwrap_or("absent");
+    let status = match &state.found.presence {
+        Presence::Gone => "absent",
+        Presence::ConfigFiles => "config-files",
+        Presence::Unfinished(status) => status,
+        Presence::Installed(_) => "installed",
+    };
+    let epoch = state.installed().and_then(|version| version.split_once(':')).map(|(epoch, _)| epoch);
+    let provider = match state.scheme {
+        VersionScheme::Debian => "apt",
+        VersionScheme::Rpm => "dnf",
+        VersionScheme::Alpm => "pacman",
+    };
+    let candidate = match &state.availability {
+        Availability::Versions { candidate, .. } => candidate.as_deref(),
+        _ => None,
+    };
+    Described {
+        ensure: ensure.to_owned(),
+        state: Fields::from([
+            ("protocol", Value::from("io.choria.ccm.v1.resource.package.state")),
+            ("resource_type", Value::from("package")),
+            ("name", Value::from(package.name.as_str())),
+            ("ensure", Value::from(ensure)),
+            (
+                "metadata",
+                json!({
+                    "name": package.name,
+                    "version": version.unwrap_or_default(),
+                    "arch": state.found.arch,
+                    "provider": provider,
+                    "extended": {
+                        "status": status,
+                        "epoch": epoch,
+                        "held": state.found.hold.is_some(),
+                        "candidate": candidate.map(|candidate| state.scheme.shown(candidate)),
+                    },
+                }),
+            ),
+        ]),
+    }
+}

@@ -1,0 +1,91 @@
+//! The `package_repository` resource: a repository of packages for apt or dnf, with its key.
+
+mod apt_sources;
+mod armored_key;
+mod decide;
+mod desired;
+mod dnf_repos;
+mod properties;
+mod repository_provider;
+mod values;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, PathKind, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+
+use crate::support::object_plan::is_absent;
+use apt_sources::AptSources;
+use decide::RepositoryKind;
+use desired::{DesiredRepository, name_error};
+use dnf_repos::DnfRepos;
+use properties::RepositoryProperties;
+use repository_provider::{RepositoryFormat as _, RepositoryProvider};
+
+#[derive(Debug)]
+pub(crate) struct PackageRepositoryType;
+
+static APT: RepositoryProvider<AptSources> = RepositoryProvider(AptSources);
+static DNF: RepositoryProvider<DnfRepos> = RepositoryProvider(DnfRepos);
+
+impl TypeSpec for PackageRepositoryType {
+    fn name(&self) -> &'static str {
+        "package_repository"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a repository of packages and the key that signs it."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["apt", "dnf"]
+    }
+
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "yum" => Some("did you mean `dnf`?"),
+            "deb" | "apt-get" => Some("did you mean `apt`?"),
+            _ => None,
+        }
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = &*resource.id.name;
+        if name_error(name).is_some() {
+            return Vec::new();
+        }
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        // Without a provider, the machine decides.
+        let of = |other: &str| provider.is_none_or(|provider| provider == other);
+        let apt = of("apt").then(|| [AptSources.definition(name), AptSources.key(name)]);
+        let dnf = of("dnf").then(|| [DnfRepos.definition(name), DnfRepos.key(name)]);
+        let paths = apt.into_iter().chain(dnf).flatten();
+        paths.map(|path| Claim::path(path.display().to_string(), kind)).collect()
+    }
+}
+
+impl TypedProperties for PackageRepositoryType {
+    type Written = RepositoryProperties;
+    type Desired = DesiredRepository;
+
+    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["key", "trusted", "fingerprint"]];
+
+    fn build(
+        resource: &Resource,
+        written: RepositoryProperties,
+    ) -> Result<DesiredRepository, Vec<PropertyError>> {
+        DesiredRepository::build(resource, written)
+    }
+}
+
+impl TypedResource for PackageRepositoryType {
+    type Kind = RepositoryKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<RepositoryKind>] = &[&APT, &DNF];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the repository to some machines with `control`");
+}

@@ -1,0 +1,165 @@
+//! The pure decision about a repository.
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, Fields};
+use serde_json::Value;
+
+use super::desired::DesiredRepository;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+pub(crate) struct RepositoryKind;
+
+/// State of a repository, and what the format of the package tool makes of the desired one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RepositoryState {
+    /// Text of the definition; `None` if there is none.
+    pub definition: Option<String>,
+    /// Text of the key file; `None` if there is none.
+    pub key: Option<String>,
+    /// Fingerprints of the key file; empty if it has no readable key.
+    pub fingerprints: Vec<String>,
+    pub desired_definition: String,
+    /// Text that the key file is to have; `None` if the key is downloaded, or if there is none.
+    pub desired_key: Option<String>,
+    /// Fingerprints that the key file is to have, if they are known.
+    pub desired_fingerprints: Vec<String>,
+    /// Name of a field, and of the aspect that reports show, in the format of the package tool.
+    pub aspects: &'static [(&'static str, &'static str)],
+    pub separator: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RepositoryDifference {
+    Field {
+        aspect: &'static str,
+        from: Option<String>,
+        to: Option<String>,
+    },
+    /// The definition differs elsewhere.
+    Definition,
+    Key {
+        from: Option<String>,
+        to: Option<String>,
+    },
+}
+
+impl ObjectDifference for RepositoryDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Field { aspect, .. } => aspect,
+            Self::Definition => "definition",
+            Self::Key { .. } => "key",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        let shown = |value: &Option<String>| Some(value.clone().unwrap_or_else(|| "none".to_owned()));
+        match self {
+            Self::Field { from, to, .. } | Self::Key { from, to } => (shown(from), shown(to)),
+            Self::Definition => (None, None),
+        }
+    }
+}
+
+impl ResourceKind for RepositoryKind {
+    type Properties = DesiredRepository;
+    type State = RepositoryState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(
+        repository: &DesiredRepository,
+        state: &RepositoryState,
+        _: Option<&Trigger>,
+    ) -> Decision<ObjectRule> {
+        decide("repository", plan(repository, state))
+    }
+
+    fn verify(
+        repository: &DesiredRepository,
+        state: &RepositoryState,
+        (): &(),
+    ) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("the repository `{}`", repository.name), plan(repository, state))
+    }
+
+    fn describe(repository: &DesiredRepository, state: &RepositoryState, _: &str) -> Described {
+        let ensure = if state.definition.is_some() { "present" } else { "absent" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.package_repository.state")),
+                ("resource_type", Value::from("package_repository")),
+                ("name", Value::from(repository.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("fingerprints", Value::from(state.fingerprints.clone())),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a repository.
+pub(crate) fn plan(
+    repository: &DesiredRepository,
+    state: &RepositoryState,
+) -> ObjectPlan<RepositoryDifference> {
+    if repository.is_absent {
+        return if state.definition.is_some() || state.key.is_some() {
+            ObjectPlan::Remove
+        } else {
+            ObjectPlan::Keep { exists: false }
+        };
+    }
+    let wrong = state.desired_fingerprints.iter().find(|found| !repository.fingerprints.contains(found));
+    if let Some(found) = wrong.filter(|_| !repository.fingerprints.is_empty()) {
+        let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
+        return ObjectPlan::Fail(
+            Failure::new(FailureKind::Conflict, message)
+                .of_property("fingerprint")
+                .with_hint("compare the key with the one that the publisher names"),
+        );
+    }
+    let mut found = fields(state);
+    if has_other_key(repository, state) {
+        let shown = |all: &[String]| (!all.is_empty()).then(|| all.join(", "));
+        let to = shown(&state.desired_fingerprints).or_else(|| shown(&repository.fingerprints));
+        found.push(RepositoryDifference::Key { from: shown(&state.fingerprints), to });
+    }
+    match (&state.definition, found.is_empty()) {
+        (None, _) => ObjectPlan::Create(found),
+        (Some(_), true) => ObjectPlan::Keep { exists: true },
+        (Some(_), false) => ObjectPlan::Change(found),
+    }
+}
+
+/// Returns `true` if the key file is not the desired one.
+pub(crate) fn has_other_key(repository: &DesiredRepository, state: &RepositoryState) -> bool {
+    match (&repository.key, &state.desired_key) {
+        (None, _) => false,
+        (Some(_), Some(desired)) => state.key.as_ref() != Some(desired),
+        (Some(_), None) => {
+            let is_known = |found| repository.fingerprints.contains(found);
+            state.fingerprints.is_empty() || !state.fingerprints.iter().all(is_known)
+        }
+    }
+}
+
+fn fields(state: &RepositoryState) -> Vec<RepositoryDifference> {
+    if state.definition.as_ref() == Some(&state.desired_definition) {
+        return Vec::new();
+    }
+    let old = state.definition.as_deref().unwrap_or_default();
+    let value = |text: &str, name: &str| {
+        let mut lines = text.lines().filter_map(|line| line.split_once(state.separator));
+        lines.find(|(found, _)| *found == name).map(|(_, value)| value.to_owned())
+    };
+    let differing = state.aspects.iter().filter_map(|(name, aspect)| {
+        let (from, to) = (value(old, name), value(&state.desired_definition, name));
+        (from != to).then_some(RepositoryDifference::Field { aspect, from, to })
+    });
+    let found: Vec<RepositoryDifference> = differing.collect();
+    if found.is_empty() { vec![RepositoryDifference::Definition] } else { found }
+}
+
+#[cfg(test)]
+mod tests;

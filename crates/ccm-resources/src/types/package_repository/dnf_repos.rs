@@ -1,0 +1,70 @@
+//! Format of dnf: an ini-like file in `/etc/yum.repos.d`.
+
+use std::path::PathBuf;
+
+use ccm_engine::Suitability;
+use ccm_host::Host;
+use ccm_model::{Failure, FailureKind};
+
+use super::desired::DesiredRepository;
+use super::repository_provider::{COMMENT, RepositoryFormat};
+
+pub(crate) struct DnfRepos;
+
+impl RepositoryFormat for DnfRepos {
+    fn name(&self) -> &'static str {
+        "dnf"
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        crate::parts::packages::dnf_suitability(host)
+    }
+
+    fn definition(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/etc/yum.repos.d/{name}.repo"))
+    }
+
+    fn key(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/etc/pki/rpm-gpg/RPM-GPG-KEY-{name}"))
+    }
+
+    fn text(&self, desired: &DesiredRepository) -> Result<String, Failure> {
+        let only_apt = [
+            ("suites", &desired.suites),
+            ("components", &desired.components),
+            ("architectures", &desired.architectures),
+        ];
+        if let Some((property, _)) = only_apt.into_iter().find(|(_, words)| !words.is_empty()) {
+            let message = format!("`{property}` is not a property of a repository of dnf");
+            let hint = "remove it, or limit the resource to the Debian family with `control`";
+            return Err(Failure::new(FailureKind::Properties, message).of_property(property).with_hint(hint));
+        }
+        let flag = |value: bool| u8::from(value);
+        let key = match &desired.key {
+            Some(_) => format!("gpgkey=file://{}\n", self.key(&desired.name).display()),
+            None => String::new(),
+        };
+        Ok(format!(
+            "{COMMENT}[{}]\nname={}\nbaseurl={}\nenabled={}\ngpgcheck={}\n{key}",
+            desired.name,
+            desired.description,
+            desired.uris.join(" "),
+            flag(desired.enabled),
+            flag(desired.key.is_some()),
+        ))
+    }
+
+    fn separator(&self) -> &'static str {
+        "="
+    }
+
+    fn aspects(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("baseurl", "uris"),
+            ("enabled", "enabled"),
+            ("gpgcheck", "signature check"),
+            ("gpgkey", "key file"),
+            ("name", "description"),
+        ]
+    }
+}

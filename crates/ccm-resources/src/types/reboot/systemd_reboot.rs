@@ -1,0 +1,163 @@
+//! Provider systemd: a transient unit that waits for the end of the run, and `shutdown`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Local, Role, own_process};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+
+use super::decide::{DesiredReboot, RebootKind, RebootState};
+use crate::parts::systemd::suitability;
+use crate::support::output_tail::text;
+
+/// Time limit of a call. None waits for the reboot.
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Files that exist in containers.
+const CONTAINER_MARKS: [&str; 3] = ["/run/systemd/container", "/.dockerenv", "/run/.containerenv"];
+
+/// Files that exist while a shutdown is scheduled, or while the unit waits for the end of a run.
+const SCHEDULED: [&str; 2] = ["/run/systemd/shutdown/scheduled", "/run/systemd/transient/ccm-reboot.service"];
+
+/// File of the Debian family that exists while the system waits for a reboot, and the packages that want it.
+const REQUIRED: &str = "/run/reboot-required";
+const REQUIRED_BY: &str = "/run/reboot-required.pkgs";
+
+/// Maximum size of the list of packages, and number of those that are shown.
+const MAX_LIST: u64 = 1 << 16;
+const MAX_SHOWN: usize = 5;
+
+/// Program of the Red Hat family that exits with 1 if the system waits for a reboot.
+const NEEDS_RESTARTING: &str = "needs-restarting";
+
+/// Waits for the end of ccm, whose number is the first argument, and schedules the reboot.
+const SCRIPT: &str = r#"tail --pid="$1" -f /dev/null; exec shutdown -r "+$2" "$3""#;
+
+pub(crate) struct SystemdReboot;
+
+impl Provider<RebootKind> for SystemdReboot {
+    fn name(&self) -> &'static str {
+        "systemd"
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        if is_container(host) {
+            // The decision says why nothing is done.
+            return Suitability::Suits(1);
+        }
+        suitability(host)
+    }
+
+    fn status<'a>(
+        &'a self,
+        reboot: &'a DesiredReboot,
+        _: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<RebootState, Failure>> {
+        Box::pin(status(reboot, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        reboot: &'a DesiredReboot,
+        _: &'a RebootState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(execute(reboot, context))
+    }
+}
+
+fn is_container(host: Host<'_>) -> bool {
+    CONTAINER_MARKS.iter().any(|path| host.files.exists(Path::new(path)).unwrap_or_default())
+}
+
+async fn status(reboot: &DesiredReboot, context: &Context<'_>) -> Result<RebootState, Failure> {
+    let files = context.host.files;
+    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or_default();
+    let mut state = RebootState {
+        is_container: is_container(context.host),
+        is_scheduled: SCHEDULED.iter().any(|path| exists(path)),
+        pending: None,
+    };
+    if state.is_container || reboot.is_always {
+        return Ok(state);
+    }
+    if exists(REQUIRED) {
+        let list = files.content(Path::new(REQUIRED_BY), MAX_LIST).ok().flatten().unwrap_or_default();
+        let list = String::from_utf8_lossy(&list).into_owned();
+        let mut names: Vec<&str> = list.lines().map(str::trim).filter(|name| !name.is_empty()).collect();
+        names.dedup();
+        names.truncate(MAX_SHOWN);
+        state.pending = Some(if names.is_empty() { REQUIRED.to_owned() } else { names.join(", ") });
+    } else if let Some(program) = find(NEEDS_RESTARTING, context) {
+        let command = command(program, &["-r"], Role::Query, context);
+        let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+        let finished = finished.map_err(|error| error.failure())?;
+        match finished.exit {
+            Exit::Code(0) => {}
+            Exit::Code(1) => state.pending = Some(format!("`{NEEDS_RESTARTING} -r`")),
+            _ => return Err(failure(NEEDS_RESTARTING, &finished)),
+        }
+    }
+    Ok(state)
+}
+
+async fn execute(reboot: &DesiredReboot, context: &Context<'_>) -> Result<(), Failure> {
+    const PROGRAM: &str = "systemd-run";
+    let Some(program) = find(PROGRAM, context) else {
+        let failure = Failure::new(FailureKind::Start, format!("\"{PROGRAM}\" not found in PATH"));
+        return Err(failure.with_missing(MissingPrerequisite::Program(PROGRAM.to_owned())));
+    };
+    let (own, minutes) = (own_process().0.to_string(), reboot.minutes.to_string());
+    let args = [
+        "--quiet",
+        "--collect",
+        "--unit=ccm-reboot",
+        "--description=Reboot after a run of ccm",
+        "--",
+        "/bin/sh",
+        "-c",
+        SCRIPT,
+        "sh",
+        &own,
+        &minutes,
+        &reboot.message,
+    ];
+    let command = command(program, &args, Role::Tool, context);
+    let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+    let finished = finished.map_err(|error| error.failure())?;
+    if finished.exit == Exit::Code(0) { Ok(()) } else { Err(failure(PROGRAM, &finished)) }
+}
+
+fn find(name: &str, context: &Context<'_>) -> Option<PathBuf> {
+    let environment = context.host.system.base_environment();
+    let path = environment.into_iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
+    context.host.system.find(name, &path.unwrap_or_default(), Path::new("/")).ok()
+}
+
+fn command(program: PathBuf, args: &[&str], role: Role, context: &Context<'_>) -> Command {
+    Command {
+        args: args.iter().map(Into::into).collect(),
+        environment: context.host.system.base_environment(),
+        timeout: Some(TIMEOUT),
+        origin: CommandOrigin::Ccm,
+        role,
+        ..Command::new(program)
+    }
+}
+
+fn failure(program: &str, finished: &Finished) -> Failure {
+    let mut failure = match &finished.exit {
+        Exit::Code(code) => {
+            Failure::new(FailureKind::Exit, format!("{program} failed with exit code {code}"))
+        }
+        Exit::Signal { name, .. } => {
+            Failure::new(FailureKind::Signal, format!("{program} was killed by {name}"))
+        }
+        _ => Failure::new(FailureKind::Timeout, format!("{program} did not end by itself")),
+    };
+    let printed = text(&finished.stderr);
+    failure.chain.extend(printed.lines().filter(|line| !line.trim().is_empty()).take(3).map(str::to_owned));
+    failure
+}

@@ -1,0 +1,79 @@
+//! The scaffold resource: a directory whose files are all rendered from templates.
+
+mod decide;
+mod desired;
+mod properties;
+mod provider;
+mod rules;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, PathKind, Resource};
+use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand};
+
+use crate::parts::tree;
+use crate::parts::validator::{POST, written_commands};
+use crate::support::object_plan::is_absent;
+use decide::ScaffoldResource;
+use desired::DesiredScaffold;
+use properties::ScaffoldProperties;
+use provider::PosixScaffold;
+
+/// Directory of templates that others include, and that are not rendered by themselves.
+const PARTIALS: &str = "_partials";
+
+#[derive(Debug)]
+pub(crate) struct ScaffoldType;
+
+impl TypeSpec for ScaffoldType {
+    fn name(&self) -> &'static str {
+        "scaffold"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a directory whose files are rendered from a directory of templates."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix"]
+    }
+
+    fn tree_source(&self, _: Option<&str>) -> Option<TreeSource> {
+        let templates = TreeTemplates::AllBut(PARTIALS);
+        Some(TreeSource { property: "source", templates, data: Some("data") })
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::path(&*resource.id.name, PathKind::Directory)]
+    }
+
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource).filter(|_| !is_absent(resource))
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(POST, resource)
+    }
+}
+
+impl TypedProperties for ScaffoldType {
+    type Written = ScaffoldProperties;
+    type Desired = DesiredScaffold;
+
+    fn build(
+        resource: &Resource,
+        written: ScaffoldProperties,
+    ) -> Result<DesiredScaffold, Vec<PropertyError>> {
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        DesiredScaffold::build(&resource.id.name, is_absent, written, tree::rendered(resource))
+    }
+}
+
+impl TypedResource for ScaffoldType {
+    type Kind = ScaffoldResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ScaffoldResource>] = &[&PosixScaffold];
+}

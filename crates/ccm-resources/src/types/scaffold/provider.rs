@@ -1,0 +1,179 @@
+//! Provider posix: local files.
+
+use std::path::Path;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{FileAttributes, FileKind, Host, InspectOptions, Local};
+use ccm_model::Failure;
+
+use super::PARTIALS;
+use super::decide::{ScaffoldPlan, ScaffoldResource, ScaffoldState, plan};
+use super::desired::DesiredScaffold;
+use crate::parts::accounts::lookup::Accounts;
+use crate::parts::parents;
+use crate::parts::tree::source::{CopiedTree, TemplateFiles};
+use crate::parts::tree::{self, DesiredEntry, DesiredKind, EntryContent, TreeRules, execute, report};
+use crate::parts::validator::{ContentCheck, NewText, process};
+use crate::support::file_failure::file_failure;
+
+pub(crate) struct PosixScaffold;
+
+impl Provider<ScaffoldResource> for PosixScaffold {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        scaffold: &'a DesiredScaffold,
+        reading: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<ScaffoldState, Failure>> {
+        let before = matches!(reading, ReadPurpose::Before { .. });
+        Box::pin(status(scaffold, before, context))
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        scaffold: &'a DesiredScaffold,
+        state: &'a ScaffoldState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move {
+            match plan(scaffold, state) {
+                ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => {
+                    execute::check(&scaffold.path, &changes, context.host.files)?;
+                }
+                ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => {}
+            }
+            Ok(Vec::new())
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        scaffold: &'a DesiredScaffold,
+        state: &'a ScaffoldState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(std::future::ready(apply(scaffold, state, context)))
+    }
+}
+
+async fn status(
+    scaffold: &DesiredScaffold,
+    before: bool,
+    context: &mut Context<'_>,
+) -> Result<ScaffoldState, Failure> {
+    let (path, files) = (&scaffold.path, context.host.files);
+    let mut state =
+        ScaffoldState { can_back_up: context.state_directory.is_some(), ..ScaffoldState::default() };
+    state.root = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    if state.root.link {
+        return Ok(state);
+    }
+    let source = CopiedTree {
+        path: &context.directory.join(&scaffold.source),
+        rendered: &scaffold.rendered,
+        ignore: &scaffold.rules.ignore,
+        templates: TemplateFiles::AllBut(PARTIALS),
+    };
+    let entries = tree::source::read(&source, path, files)?;
+    if scaffold.sensitive {
+        // Before the commands of `post` see it.
+        tree::mark_secret(&entries, context)?;
+    }
+    state.tree.desired = processed(scaffold, entries, context).await?;
+    if scaffold.sensitive {
+        tree::mark_secret(&state.tree.desired, context)?;
+    }
+    state.tree.managed = tree::status::managed(path, context);
+    let is_directory =
+        matches!(state.root.target.as_ref().map(|target| target.kind), Some(FileKind::Directory { .. }));
+    if is_directory {
+        // What is left in the directory decides whether it can be removed.
+        let rules = TreeRules { recurse: scaffold.is_absent, ..scaffold.rules.clone() };
+        state.tree.found = tree::status::read(path, &rules, &state.tree.desired, &state.tree.managed, files)?;
+        let real = files.canonical(path);
+        let above = real.as_deref().unwrap_or(path).parent();
+        state.is_top_level = above.is_none_or(|above| above == Path::new("/"));
+    } else if !scaffold.is_absent && state.root.target.is_none() && state.root.parent_missing {
+        state.missing_parents =
+            parents::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
+    }
+    if before {
+        let changes = match plan(scaffold, &state) {
+            ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => changes,
+            ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => return Ok(state),
+        };
+        let accounts = Accounts::of(context).await;
+        state.tree.details =
+            report::details(path, &changes, &state.tree, scaffold.sensitive, &accounts, context);
+    }
+    Ok(state)
+}
+
+/// Leaves out empty files, and runs the commands of `post` on copies of the others.
+async fn processed(
+    scaffold: &DesiredScaffold,
+    entries: Vec<DesiredEntry>,
+    context: &mut Context<'_>,
+) -> Result<Vec<DesiredEntry>, Failure> {
+    let mut kept = Vec::with_capacity(entries.len());
+    for mut entry in entries {
+        if let DesiredKind::File { content: EntryContent::Text(text), is_executable } = &mut entry.kind {
+            if scaffold.skip_empty && text.trim_ascii().is_empty() {
+                continue;
+            }
+            let matching = scaffold.post.iter().filter(|post| post.names.matches(&entry.path));
+            let commands: Vec<&ContentCheck> = matching.map(|post| &post.command).collect();
+            // The content does not matter for a removal.
+            if !commands.is_empty() && !scaffold.is_absent {
+                let path = scaffold.path.join(&entry.path);
+                let new = NewText { path: &path, content: text, sensitive: scaffold.sensitive };
+                let made = process(&commands, new, context).await?;
+                *text = made.content.into();
+                *is_executable |= made.is_executable;
+            }
+        }
+        kept.push(entry);
+    }
+    Ok(kept)
+}
+
+fn apply(
+    scaffold: &DesiredScaffold,
+    state: &ScaffoldState,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let (path, files) = (&scaffold.path, context.host.files);
+    let after =
+        |changed: bool| move |failure: Failure| Failure { changed: failure.changed || changed, ..failure };
+    match plan(scaffold, state) {
+        ScaffoldPlan::Keep(_) => Ok(()),
+        ScaffoldPlan::Fail(failure) => Err(failure),
+        ScaffoldPlan::Make { is_new, changes } => {
+            if is_new {
+                let made = parents::make_parents(&state.missing_parents, files)?;
+                if let Some(note) = parents::parents_note(&state.missing_parents) {
+                    context.note(note);
+                }
+                files
+                    .make_directory(path, FileAttributes::default())
+                    .map_err(|error| after(made > 0)(file_failure(&error)))?;
+            }
+            execute::apply(path, &changes, &state.tree, scaffold.backup, context).map_err(after(is_new))
+        }
+        ScaffoldPlan::Remove { changes, removes_root } => {
+            execute::apply(path, &changes, &state.tree, scaffold.backup, context)?;
+            if removes_root {
+                files.remove(path, false).map_err(|error| after(true)(file_failure(&error)))?;
+            }
+            Ok(())
+        }
+    }
+}

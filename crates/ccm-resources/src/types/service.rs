@@ -1,0 +1,115 @@
+//! The service resource: a systemd unit that runs or not, and starts at boot or not.
+
+mod decide;
+mod desired;
+mod properties;
+mod rules;
+mod show;
+mod state;
+mod steps;
+mod suggestions;
+mod systemd;
+mod values;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::notes::UNIT_DIRECTORIES;
+use decide::ServiceKind;
+use desired::{Service, unit_name};
+use properties::ServiceProperties;
+use systemd::Systemd;
+
+#[derive(Debug)]
+pub(crate) struct ServiceType;
+
+impl TypeSpec for ServiceType {
+    fn name(&self) -> &'static str {
+        "service"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Starts or stops a service, and enables or disables it at boot."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["running", "stopped"]
+    }
+
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "started" | "start" | "present" | "active" => Some("did you mean `running`?"),
+            "stop" | "absent" | "dead" | "inactive" => Some("did you mean `stopped`?"),
+            "restarted" | "reloaded" => {
+                Some("list resources in `subscribe` to restart the service when they change")
+            }
+            "enabled" | "disabled" => Some("use `enable: true` or `enable: false`"),
+            "masked" => Some("use `masked: true` with `ensure: stopped`"),
+            _ => None,
+        }
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["systemd"]
+    }
+
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "sysv" | "sysvinit" | "init" | "openrc" | "upstart" | "runit" | "service" | "launchd" | "bsd" => {
+                Some(
+                    "only systemd is supported; start the service with an `exec`: `command: service NAME start`, `unless: service NAME status`",
+                )
+            }
+            _ => None,
+        }
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        // A unit of a user is not the system unit of that name; a `user` not known yet may select either.
+        let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
+        let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
+        unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
+        let Some(unit) = unit_name(&resource.id.name).ok().filter(|_| is_system_unit) else {
+            return Vec::new();
+        };
+        let stem = unit.rsplit_once('.').map_or(&*unit, |(stem, _)| stem);
+        let package = (ClaimKind::Package, stem.to_owned().into());
+        // The unit of an instance is a file without the name of the instance.
+        let template = stem.split_once('@').map(|(before, _)| format!("{before}@{}", &unit[stem.len()..]));
+        let files = UNIT_DIRECTORIES.iter().flat_map(|directory| {
+            let names = [Some(unit.clone()), Some(format!("{unit}.d")), template.clone()];
+            names
+                .into_iter()
+                .flatten()
+                .map(move |name| (ClaimKind::Path, format!("{directory}/{name}").into()))
+        });
+        files.chain([package]).collect()
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+}
+
+impl TypedProperties for ServiceType {
+    type Written = ServiceProperties;
+    type Desired = Service;
+
+    fn build(resource: &Resource, written: ServiceProperties) -> Result<Service, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        Service::build(&resource.id.name, ensure, &written)
+    }
+}
+
+impl TypedResource for ServiceType {
+    type Kind = ServiceKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the service to some machines with `control`");
+}

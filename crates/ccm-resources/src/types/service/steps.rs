@@ -1,0 +1,134 @@
+//! Changing a unit step by step.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use ccm_engine::Context;
+use ccm_model::{Action, Failure, Verb};
+
+use super::decide::{ServiceEffect, ServicePlan, Steps, UnitVerb, exit_description, plan};
+use super::desired::Service;
+use super::state::ServiceState;
+use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
+use crate::parts::systemd::systemctl::Systemctl;
+
+/// Timeout of commands that start and stop nothing.
+const UNIT_FILE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Time allowed in addition to the limits of the unit, for the units that it waits for.
+const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
+
+pub(crate) async fn execute(
+    service: &Service,
+    state: &ServiceState,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<ServiceEffect, Failure> {
+    let since = context.host.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let nothing = ServiceEffect {
+        unit: name(service, state).to_owned(),
+        nothing: true,
+        since,
+        ..ServiceEffect::default()
+    };
+    let Some(mut steps) = steps_of(service, state)? else { return Ok(nothing) };
+    let starts = steps.verb.is_some_and(|verb| verb != UnitVerb::Stop);
+    let reloads = state.unit.needs_reload
+        || state.has_new_file
+        || (starts && has_unread_files(service, &state.unit, systemctl, context).await?)
+        || (starts && is_any_outdated(&state.unit.triggers, systemctl, context).await?);
+    let unmasks = steps.mask == Some(false);
+    if unmasks {
+        let unmasked = systemctl.run(&undo("unmask", service, state), UNIT_FILE_TIMEOUT, context).await;
+        unmasked.map_err(|failure| failure.because_of("cannot unmask the unit"))?;
+    }
+    if reloads {
+        let reloaded = systemctl.run(&["daemon-reload"], UNIT_FILE_TIMEOUT, context).await;
+        reloaded.map_err(|failure| Failure {
+            changed: unmasks,
+            ..failure.because_of("cannot make systemd reload its unit files")
+        })?;
+    }
+    let read_again;
+    let mut state = state;
+    // The properties of the unit are known only now.
+    if unmasks || reloads {
+        let again = read(service, state.triggered, systemctl, context).await;
+        let found = again.and_then(|again| steps_of(service, &again).map(|steps| (again, steps)));
+        let (again, found) = found.map_err(|failure| Failure { changed: unmasks, ..failure })?;
+        read_again = again;
+        state = &read_again;
+        let Some(found) = found else {
+            let action = unmasks.then(|| Action::new(Verb::Unmask));
+            return Ok(ServiceEffect { nothing: !unmasks, action, ..nothing });
+        };
+        steps = found;
+    }
+    run_steps(service, state, &steps, unmasks, since, systemctl, context).await?;
+    let mask = if unmasks { Some(false) } else { steps.mask };
+    let action = Some(Steps { mask, ..steps.clone() }.action(&state.unit));
+    let unit = name(service, state).to_owned();
+    Ok(ServiceEffect { unit, verb: steps.verb, nothing: false, since, action })
+}
+
+fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Failure> {
+    match plan(service, state) {
+        ServicePlan::Change(steps) => Ok(Some(steps)),
+        ServicePlan::Keep(_) => Ok(None),
+        ServicePlan::Fail(failure) => Err(failure),
+    }
+}
+
+/// Returns the primary name of the unit, because an alias can be neither enabled nor masked.
+fn name<'a>(service: &'a Service, state: &'a ServiceState) -> &'a str {
+    let id = &*state.unit.id;
+    if id.is_empty() { &service.unit } else { id }
+}
+
+/// Builds the arguments to disable or unmask a unit. systemctl ignores a runtime setting without `--runtime`.
+fn undo<'a>(command: &'a str, service: &'a Service, state: &'a ServiceState) -> Vec<&'a str> {
+    let for_now = state.unit.file_state.ends_with("-runtime").then_some("--runtime");
+    [command].into_iter().chain(for_now).chain(["--", name(service, state)]).collect()
+}
+
+/// Runs the steps. `changed` is set if something was changed before.
+async fn run_steps(
+    service: &Service,
+    state: &ServiceState,
+    steps: &Steps,
+    mut changed: bool,
+    since: Duration,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
+    let make = |command| vec![command, "--", name(service, state)];
+    let enable =
+        steps.enable.map(|enable| if enable { make("enable") } else { undo("disable", service, state) });
+    let mask = steps.mask.filter(|mask| *mask).map(|_| make("mask"));
+    for arguments in [enable, mask].into_iter().flatten() {
+        let done = systemctl.run(&arguments, UNIT_FILE_TIMEOUT, context).await;
+        done.map_err(|failure| Failure {
+            changed,
+            ..failure.because_of(format!("`systemctl {}` failed", arguments[0]))
+        })?;
+        changed = true;
+    }
+    let Some(verb) = steps.verb else { return Ok(()) };
+    if verb != UnitVerb::Stop && state.unit.result == "start-limit-hit" {
+        // Without the reset systemd would refuse the start, because the unit was started too often.
+        let _best_effort =
+            systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await;
+    }
+    let limit = service.timeout.unwrap_or_else(|| verb.limit(&state.unit).saturating_add(DEPENDENCY_TIME));
+    let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
+    let Err(failure) = done else { return Ok(()) };
+    let mut failure = failure.because_of(format!("`systemctl {}` failed", verb.command()));
+    if failure.kind.is_refusal() {
+        return Err(Failure { changed, ..failure });
+    }
+    if let Ok(unit) = show_one(service, systemctl, context).await {
+        failure.chain.extend(exit_description(&unit));
+    }
+    failure.output.extend(systemctl.journal(name(service, state), since, context).await);
+    failure.changed = true;
+    Err(failure)
+}

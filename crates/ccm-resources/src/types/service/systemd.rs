@@ -1,0 +1,323 @@
+//! Provider systemd.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, InspectOptions, Local};
+use ccm_model::{Failure, FailureKind};
+
+use super::decide::{ServiceEffect, ServiceKind, UnitVerb, is_finished_oneshot, is_in_desired_state};
+use super::desired::{Service, ServiceEnsure, template_of};
+use super::show::{Activity, Load, PROPERTIES, Unit, units};
+use super::state::{MaskObstacle, ServiceState};
+use super::steps::execute;
+use super::suggestions::suggestions;
+use crate::parts::systemd::suitability;
+use crate::parts::systemd::systemctl::{Systemctl, stopped_failure};
+
+/// Time for which a unit is watched that does not report its start.
+const WATCH_TIME: Duration = Duration::from_millis(250);
+
+/// First and longest interval between two reads of a changing unit.
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+pub(crate) struct Systemd;
+
+impl Provider<ServiceKind> for Systemd {
+    fn name(&self) -> &'static str {
+        "systemd"
+    }
+
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        suitability(host)
+    }
+
+    fn status<'a>(
+        &'a self,
+        service: &'a Service,
+        reading: ReadPurpose<'a, ServiceEffect>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<ServiceState, Failure>> {
+        Box::pin(async move {
+            let systemctl = Systemctl::of(service.user, context.host)?;
+            match reading {
+                ReadPurpose::Before { triggered } => read(service, triggered, &systemctl, context).await,
+                ReadPurpose::After(done) => read_after_change(service, done, &systemctl, context).await,
+            }
+        })
+    }
+
+    fn read_batch_size(&self) -> usize {
+        usize::MAX
+    }
+
+    fn status_many<'a>(
+        &'a self,
+        services: &'a [&'a Service],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<ServiceState, Failure>>> {
+        Box::pin(read_many(services, context))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        service: &'a Service,
+        state: &'a ServiceState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<ServiceEffect, Failure>> {
+        Box::pin(async move {
+            let systemctl = Systemctl::of(service.user, context.host)?;
+            execute(service, state, &systemctl, context).await
+        })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        service: &'a Service,
+        _: &'a ServiceState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
+        let warning = "ccm does not run as root and may not be allowed to change the service";
+        let warning = (!is_root && !service.user).then(|| warning.to_owned());
+        Box::pin(std::future::ready(Ok(warning.into_iter().collect())))
+    }
+}
+
+/// Reads a unit after a change, with its journal if it is not in the desired state.
+async fn read_after_change(
+    service: &Service,
+    done: &ServiceEffect,
+    systemctl: &Systemctl,
+    context: &mut Context<'_>,
+) -> Result<ServiceState, Failure> {
+    // Disabling a unit may have removed the alias.
+    let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
+    let service = &by_its_own_name;
+    let was_started = done.verb.is_some_and(|verb| verb != UnitVerb::Stop);
+    let mut state = read(service, false, systemctl, context).await?;
+    if was_started && !state.unit.reports_start && state.unit.activity == Activity::Running {
+        context.host.pause(WATCH_TIME, context.cancellation).await;
+        state = read(service, false, systemctl, context).await?;
+    }
+    if was_started && is_finished_oneshot(&state.unit) {
+        context.note(
+            "the oneshot succeeded and exited; the next run starts it again unless its unit sets `RemainAfterExit=yes`",
+        );
+    }
+    if !is_in_desired_state(service, &state, done) {
+        state.journal = systemctl.journal(&state.unit.id, done.since, context).await;
+    }
+    Ok(state)
+}
+
+/// Reads units with one call, and then waits for each transition to end.
+async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<ServiceState, Failure>> {
+    let mut found = HashMap::new();
+    for user in [false, true] {
+        let of_one = services.iter().filter(|service| service.user == user);
+        let names: Vec<&str> = of_one.map(|service| &*service.unit).collect();
+        let Ok(systemctl) = Systemctl::of(user, context.host) else { continue };
+        // One invalid name makes the call fail for all units; then each is read by itself.
+        if let Ok(units) = show(&names, &systemctl, context).await {
+            found.extend(names.into_iter().map(|name| (name, user)).zip(units));
+        }
+    }
+    let mut states = Vec::with_capacity(services.len());
+    for service in services {
+        let unit = found.remove(&(&*service.unit, service.user));
+        states.push(match Systemctl::of(service.user, context.host) {
+            Ok(systemctl) => read_until_settled(service, unit, false, &systemctl, context).await,
+            Err(failure) => Err(failure),
+        });
+    }
+    states
+}
+
+/// Reads a unit, and waits for a transition to end.
+pub(crate) async fn read(
+    service: &Service,
+    triggered: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<ServiceState, Failure> {
+    read_until_settled(service, None, triggered, systemctl, context).await
+}
+
+/// Waits for a transition to end, starting from a unit that may have been read already.
+async fn read_until_settled(
+    service: &Service,
+    unit: Option<Unit>,
+    triggered: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<ServiceState, Failure> {
+    let clock = context.host.clock;
+    let begun = clock.monotonic();
+    let mut pause = POLL_INTERVALS.0;
+    let unit = match unit {
+        Some(unit) => unit,
+        None => show_one(service, systemctl, context).await?,
+    };
+    let mut state = ServiceState { unit, triggered, ..ServiceState::default() };
+    while let Some(limit) = wait_limit(service, &state) {
+        let waited = clock.monotonic().saturating_sub(begun);
+        let left = limit.saturating_sub(waited);
+        if left.is_zero() {
+            state.waited = Some(waited);
+            break;
+        }
+        if !context.host.pause(pause.min(left), context.cancellation).await {
+            return Err(stopped_failure());
+        }
+        pause = (pause * 2).min(POLL_INTERVALS.1);
+        state.unit = show_one(service, systemctl, context).await?;
+    }
+    if service.masked == Some(true) && !state.unit.is_masked() {
+        state.mask_obstacle = mask_obstacle(service, &state.unit, systemctl, context).await?;
+    }
+    if state.unit.load == Load::NotFound {
+        state.has_new_file = has_unread_files(service, &state.unit, systemctl, context).await?;
+        if !state.has_new_file && service.masked != Some(true) {
+            state.suggestions =
+                suggestions(&service.unit, &unit_names(service.user, systemctl, context).await);
+        }
+    }
+    Ok(state)
+}
+
+/// Returns how long to wait for a transition to end; `None` if there is none that matters.
+fn wait_limit(service: &Service, state: &ServiceState) -> Option<Duration> {
+    let unit = &state.unit;
+    let limit = match (service.ensure, unit.activity) {
+        // A running oneshot is in the desired state; only a refresh has to wait for its end.
+        (ServiceEnsure::Running, Activity::Activating) if unit.is_oneshot && !state.triggered => return None,
+        (ServiceEnsure::Running, Activity::Activating | Activity::Reloading) => unit.start_timeout,
+        (_, Activity::Deactivating) => unit.stop_timeout,
+        _ => return None,
+    };
+    Some(service.timeout.unwrap_or(limit))
+}
+
+pub(crate) async fn show_one(
+    service: &Service,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Unit, Failure> {
+    let mut found = show(&[&service.unit], systemctl, context).await?;
+    found.pop().ok_or_else(|| {
+        Failure::new(FailureKind::Read, format!("systemctl printed nothing about `{}`", service.unit))
+    })
+}
+
+async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<Unit>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let properties = format!("--property={PROPERTIES}");
+    let arguments = [&["show", &*properties, "--"], names].concat();
+    let found = units(&systemctl.query(&arguments, context).await?);
+    match names {
+        [one] if found.len() != 1 => {
+            Err(Failure::new(FailureKind::Read, format!("systemctl printed nothing about `{one}`")))
+        }
+        _ if found.len() != names.len() => {
+            Err(Failure::new(FailureKind::Read, "systemctl did not print every unit"))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Returns the names of all units that have a file; empty if they cannot be listed.
+async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) -> Vec<String> {
+    struct UnitNames<const OF_USER: bool>(Vec<String>);
+    let list = async || {
+        let printed = systemctl.query(&["list-unit-files", "--no-legend", "--plain"], context).await?;
+        let names = printed.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
+        Ok::<Vec<String>, Failure>(names.collect())
+    };
+    let names = if user {
+        context.state_cache(async || list().await.map(UnitNames::<true>)).await.map(|names| names.0.clone())
+    } else {
+        context.state_cache(async || list().await.map(UnitNames::<false>)).await.map(|names| names.0.clone())
+    };
+    names.unwrap_or_default()
+}
+
+/// Returns `true` if systemd has not read all files of a unit. systemd reports changed files; some versions
+/// miss new unit files, and all miss new drop-in directories.
+pub(crate) async fn has_unread_files(
+    service: &Service,
+    unit: &Unit,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<bool, Failure> {
+    let directories = directories(service.user, systemctl, context).await?;
+    let template = template_of(&service.unit);
+    let names = || [Some(&service.unit), template.as_ref()].into_iter().flatten();
+    let files = context.host.files;
+    Ok(directories.iter().any(|directory| {
+        names().any(|name| {
+            if unit.load == Load::NotFound {
+                return files.exists(&directory.join(name)).unwrap_or(false);
+            }
+            let additions = directory.join(format!("{name}.d"));
+            let is_read =
+                unit.drop_ins.iter().any(|unit_names| Path::new(unit_names).starts_with(&additions));
+            !is_read && files.is_directory(&additions).unwrap_or(false)
+        })
+    }))
+}
+
+/// Returns the file or link at the path where systemd would mask the unit.
+async fn mask_obstacle(
+    service: &Service,
+    unit: &Unit,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Option<MaskObstacle>, Failure> {
+    // Directories before this one end in `system.control`, those after it belong to the system or packages.
+    let ending = if service.user { "systemd/user" } else { "systemd/system" };
+    let directories = directories(service.user, systemctl, context).await?;
+    let Some(directory) = directories.iter().find(|directory| directory.ends_with(ending)) else {
+        return Ok(None);
+    };
+    let path = directory.join(if unit.id.is_empty() { &service.unit } else { &unit.id });
+    let files = context.host.files;
+    // systemd reports the error.
+    let Ok(found) = files.inspect(&path, InspectOptions::default()) else { return Ok(None) };
+    let is_mask = found.link && files.canonical(&path).is_ok_and(|end| end == Path::new("/dev/null"));
+    let is_there = (found.link || found.target.is_some()) && !is_mask;
+    Ok(is_there.then_some(MaskObstacle { path, is_link: found.link }))
+}
+
+/// Returns the unit directories of systemd in search order.
+async fn directories(
+    user: bool,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Vec<PathBuf>, Failure> {
+    struct Directories<const OF_USER: bool>(Vec<PathBuf>);
+    let query = async || {
+        let printed = systemctl.query(&["show", "--property=UnitPath"], context).await?;
+        let paths = printed.trim().trim_start_matches("UnitPath=").split_whitespace();
+        Ok::<Vec<PathBuf>, Failure>(paths.map(PathBuf::from).collect())
+    };
+    Ok(if user {
+        context.state_cache(async || query().await.map(Directories::<true>)).await?.0.clone()
+    } else {
+        context.state_cache(async || query().await.map(Directories::<false>)).await?.0.clone()
+    })
+}
+
+/// Returns `true` if files of one of the units changed since systemd read them.
+pub(crate) async fn is_any_outdated(
+    names: &[String],
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<bool, Failure> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(show(&names, systemctl, context).await?.iter().any(|unit| unit.needs_reload))
+}

@@ -1,0 +1,220 @@
+//! The pure decision about a kernel parameter.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use super::key::ParameterKey;
+use super::parameter_file::ParameterFile;
+use super::properties::SysctlProperties;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
+
+/// File from which the values are set at boot, unless another one is given.
+pub(super) const DEFAULT_FILE: &str = "/etc/sysctl.d/90-ccm.conf";
+
+pub(crate) struct SysctlKind;
+
+/// The desired parameter, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredParameter {
+    pub name: String,
+    pub key: ParameterKey,
+    pub is_absent: bool,
+    /// Empty if the parameter is to be absent.
+    pub value: String,
+    pub file: PathBuf,
+}
+
+impl DesiredParameter {
+    pub(super) fn build(resource: &Resource, written: SysctlProperties) -> Result<Self, Vec<PropertyError>> {
+        let name = resource.id.name.to_string();
+        let is_absent = is_absent(resource);
+        let mut errors = Vec::new();
+        let key = ParameterKey::parse(&name);
+        if key.is_none() {
+            let message = format!("`{}` is not the name of a kernel parameter", name.escape_debug());
+            let error = PropertyError::of_name(message);
+            errors.push(error.with_hint("write the name as `sysctl -a` does, such as `net.ipv4.ip_forward`"));
+        }
+        match (&written.value, is_absent) {
+            (None, false) => {
+                let error = PropertyError::new(DiagnosticKind::Missing, "value", "`value` is missing");
+                errors.push(error.with_hint("write `value`, what the kernel is to use"));
+            }
+            (Some(_), true) => {
+                let message = "`value` is not allowed with `ensure: absent`";
+                let error = PropertyError::new(DiagnosticKind::Conflict, "value", message);
+                errors
+                    .push(error.with_hint("remove `value`: the kernel keeps its value until the next boot"));
+            }
+            _ => {}
+        }
+        match key {
+            Some(key) if errors.is_empty() => Ok(Self {
+                name,
+                key,
+                is_absent,
+                value: written.value.map(|value| value.0).unwrap_or_default(),
+                file: written.file.map_or_else(|| PathBuf::from(DEFAULT_FILE), |file| file.0),
+            }),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// State of a parameter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParameterState {
+    /// Value of the kernel, with one blank between its parts; `None` if the kernel has no such parameter.
+    pub running: Option<String>,
+    /// Reason why the value can't be changed; only known if it differs.
+    pub obstacle: Option<ParameterObstacle>,
+    pub file: Rc<ParameterFile>,
+}
+
+/// Reason why nobody can change a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ParameterObstacle {
+    /// The kernel only reports the value.
+    Reported,
+    /// The parameters are mounted without a permission to write, as in most containers.
+    ReadOnlyMount(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ParameterDifference {
+    Running {
+        from: String,
+        to: String,
+    },
+    /// The value in the file.
+    Saved {
+        from: Option<String>,
+        to: String,
+    },
+    /// Number of lines with the parameter in the file.
+    Lines(usize),
+}
+
+impl ObjectDifference for ParameterDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Running { .. } => "value",
+            Self::Saved { .. } => "value at boot",
+            Self::Lines(_) => "lines",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Running { from, to } => (Some(from.clone()), Some(to.clone())),
+            Self::Saved { from, to } => {
+                (Some(from.clone().unwrap_or_else(|| "none".to_owned())), Some(to.clone()))
+            }
+            Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
+        }
+    }
+}
+
+impl ResourceKind for SysctlKind {
+    type Properties = DesiredParameter;
+    type State = ParameterState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(
+        parameter: &DesiredParameter,
+        state: &ParameterState,
+        _: Option<&Trigger>,
+    ) -> Decision<ObjectRule> {
+        decide("value at boot", plan(parameter, state))
+    }
+
+    fn verify(
+        parameter: &DesiredParameter,
+        state: &ParameterState,
+        (): &(),
+    ) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("kernel parameter `{}`", parameter.name), plan(parameter, state))
+            .map_err(|failure| failure.with_hint("check whether the kernel rounds or limits the value"))
+    }
+
+    fn describe(parameter: &DesiredParameter, state: &ParameterState, _: &str) -> Described {
+        let saved = state.file.get(&parameter.key);
+        let ensure = if saved.is_some() { "present" } else { "absent" };
+        Described {
+            ensure: ensure.to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.sysctl.state")),
+                ("resource_type", Value::from("sysctl")),
+                ("name", Value::from(parameter.name.as_str())),
+                ("ensure", Value::from(ensure)),
+                ("value", Value::from(state.running.clone())),
+                ("value_at_boot", Value::from(saved.map(|saved| saved.value.clone()))),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of a parameter.
+pub(super) fn plan(parameter: &DesiredParameter, state: &ParameterState) -> ObjectPlan<ParameterDifference> {
+    let saved = state.file.get(&parameter.key);
+    if parameter.is_absent {
+        return if saved.is_some() { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
+    }
+    let Some(running) = &state.running else { return ObjectPlan::Fail(unknown(parameter)) };
+    let mut differences = Vec::new();
+    if *running != parameter.value {
+        if let Some(obstacle) = &state.obstacle {
+            return ObjectPlan::Fail(unchangeable(parameter, obstacle));
+        }
+        differences.push(ParameterDifference::Running { from: running.clone(), to: parameter.value.clone() });
+    }
+    match saved {
+        Some(saved) if saved.value == parameter.value && saved.lines == 1 => {}
+        Some(saved) if saved.value == parameter.value => {
+            differences.push(ParameterDifference::Lines(saved.lines));
+        }
+        saved => differences.push(ParameterDifference::Saved {
+            from: saved.map(|saved| saved.value.clone()),
+            to: parameter.value.clone(),
+        }),
+    }
+    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+}
+
+fn unknown(parameter: &DesiredParameter) -> Failure {
+    let message = format!("the kernel has no parameter `{}`", parameter.name);
+    let path = parameter.key.path();
+    let hint = match parameter.key.module() {
+        Some(module) => format!("add a `kernel_module` resource for `{module}`, which brings the parameter"),
+        None => {
+            "check the name with `sysctl -a`, or load the kernel module that brings the parameter".to_owned()
+        }
+    };
+    Failure::new(FailureKind::Conflict, message).with_missing(MissingPrerequisite::Path(path)).with_hint(hint)
+}
+
+fn unchangeable(parameter: &DesiredParameter, obstacle: &ParameterObstacle) -> Failure {
+    let message = format!("kernel parameter `{}` is read-only", parameter.name);
+    let failure = Failure::new(FailureKind::Conflict, message).of_property("value");
+    match obstacle {
+        ParameterObstacle::Reported => {
+            failure.with_hint("remove the resource: the kernel only reports this value")
+        }
+        ParameterObstacle::ReadOnlyMount(mount_point) => {
+            let mut failure = failure;
+            failure.chain.push(format!("\"{}\" is mounted read-only", Path::new(mount_point).display()));
+            failure.with_hint(
+                "set the parameter on the host of the container, or add `control` to leave it out here",
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

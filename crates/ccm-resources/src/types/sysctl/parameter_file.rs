@@ -1,0 +1,132 @@
+//! Files with kernel parameters, read once until something is executed.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ccm_engine::Context;
+use ccm_model::Failure;
+
+use super::key::ParameterKey;
+use super::properties::normalized;
+use crate::support::system_file::{edited, read};
+
+/// Files by path.
+#[derive(Default)]
+pub(super) struct ParameterFiles(RefCell<HashMap<PathBuf, Rc<ParameterFile>>>);
+
+/// File such as `/etc/sysctl.d/90-ccm.conf`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParameterFile {
+    /// `None` if the file does not exist.
+    pub content: Option<String>,
+    parameters: HashMap<ParameterKey, SavedParameter>,
+}
+
+/// Parameter in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SavedParameter {
+    /// The last of several values, which counts.
+    pub value: String,
+    /// Number of lines with the parameter.
+    pub lines: usize,
+}
+
+impl ParameterFiles {
+    /// Returns a file, which is read again after a command was executed.
+    pub(super) async fn file(path: &Path, context: &Context<'_>) -> Result<Rc<ParameterFile>, Failure> {
+        let cache = context.state_cache(async || Ok::<_, Infallible>(Self::default())).await;
+        let cache = cache.unwrap_or_else(|never| match never {});
+        if let Some(known) = cache.0.borrow().get(path) {
+            return Ok(Rc::clone(known));
+        }
+        let file = Rc::new(ParameterFile::parse(read(path, context)?));
+        cache.0.borrow_mut().insert(path.to_owned(), Rc::clone(&file));
+        Ok(file)
+    }
+}
+
+impl ParameterFile {
+    pub(super) fn parse(content: Option<String>) -> Self {
+        let mut parameters: HashMap<ParameterKey, SavedParameter> = HashMap::new();
+        for (key, value) in content.iter().flat_map(|content| content.lines()).filter_map(line) {
+            let lines = parameters.get(&key).map_or(0, |saved| saved.lines) + 1;
+            parameters.insert(key, SavedParameter { value, lines });
+        }
+        Self { content, parameters }
+    }
+
+    pub(super) fn get(&self, key: &ParameterKey) -> Option<&SavedParameter> {
+        self.parameters.get(key)
+    }
+
+    /// Returns the content with one line for a parameter, or without the parameter.
+    pub(super) fn with(&self, key: &ParameterKey, desired: Option<(&str, &str)>) -> String {
+        let mut new_line = desired.map(|(name, value)| format!("{name} = {value}"));
+        let is_same = |text: &str| line(text).is_some_and(|(found, _)| found == *key);
+        let old = self.content.as_deref().unwrap_or_default();
+        let mut is_written = false;
+        let edit = |text: &str| {
+            is_same(text).then(|| {
+                is_written = true;
+                new_line.take().unwrap_or_default()
+            })
+        };
+        let content = edited(old, edit, String::new);
+        match desired {
+            Some((name, value)) if !is_written => edited(&content, |_| None, || format!("{name} = {value}")),
+            _ => content,
+        }
+    }
+}
+
+/// Returns the parameter of a line. A dash in front of the name, which makes sysctl ignore errors, is left out.
+fn line(text: &str) -> Option<(ParameterKey, String)> {
+    let text = text.trim();
+    if text.starts_with(['#', ';']) {
+        return None;
+    }
+    let (name, value) = text.split_once('=')?;
+    let name = name.trim();
+    let key = ParameterKey::parse(name.strip_prefix('-').unwrap_or(name))?;
+    Some((key, normalized(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# vm.swappiness = 5\nvm.swappiness=1\n;net.x.y = 1\n\n-net/ipv4/ip_forward = 1\nvm.swappiness = 2\nodd\n";
+
+    fn key(name: &str) -> ParameterKey {
+        ParameterKey::parse(name).expect("a key")
+    }
+
+    #[test]
+    fn last_line_counts() {
+        let file = ParameterFile::parse(Some(FILE.to_owned()));
+        let saved = |value: &str, lines| Some(SavedParameter { value: value.to_owned(), lines });
+        assert_eq!(file.get(&key("vm.swappiness")).cloned(), saved("2", 2));
+        assert_eq!(file.get(&key("net.ipv4.ip_forward")).cloned(), saved("1", 1));
+        assert_eq!(file.get(&key("net.x.y")), None);
+    }
+
+    #[test]
+    fn parameter_has_one_line_afterwards() {
+        let file = ParameterFile::parse(Some(FILE.to_owned()));
+        let with = |name, value: Option<&str>| file.with(&key(name), value.map(|value| (name, value)));
+        assert_eq!(
+            with("vm.swappiness", Some("3")),
+            FILE.replace("vm.swappiness=1", "vm.swappiness = 3").replace("vm.swappiness = 2\n", "")
+        );
+        assert_eq!(with("kernel.sysrq", Some("0")), format!("{FILE}kernel.sysrq = 0\n"));
+        assert_eq!(with("kernel.sysrq", None), FILE);
+        assert_eq!(
+            with("vm.swappiness", None),
+            FILE.replace("\nvm.swappiness=1", "").replace("vm.swappiness = 2\n", "")
+        );
+        assert_eq!(ParameterFile::default().with(&key("a.b"), Some(("a.b", "1"))), "a.b = 1\n");
+    }
+}

@@ -1,0 +1,89 @@
+//! The timer resource: a timer of systemd and the service that it starts.
+
+mod decide;
+mod desired;
+mod properties;
+mod systemd_timers;
+mod units;
+mod values;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::support::needs::needed_program;
+use crate::support::object_plan::is_absent;
+use decide::TimerKind;
+use desired::{DesiredTimer, name_error};
+use properties::TimerProperties;
+use systemd_timers::SystemdTimers;
+use units::unit_path;
+
+#[derive(Debug)]
+pub(crate) struct TimerType;
+
+impl TypeSpec for TimerType {
+    fn name(&self) -> &'static str {
+        "timer"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Runs a command at certain times: a timer of systemd with its service."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "running" | "started" | "enabled" => {
+                Some("did you mean `present`? The timer is enabled and started")
+            }
+            _ => None,
+        }
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["systemd"]
+    }
+
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        matches!(written, "cron" | "crontab").then_some("use the type `cron`")
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = &*resource.id.name;
+        if name_error(name).is_some() {
+            return Vec::new();
+        }
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let paths = ["service", "timer"].map(|suffix| unit_path(name, suffix).display().to_string());
+        paths.into_iter().map(|path| Claim::path(path, kind)).collect()
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let text = |property| resource.properties.get(property).and_then(Node::as_text);
+        let user = text("user").map(|user| (ClaimKind::User, user.into()));
+        user.into_iter().chain(needed_program(text("command"))).collect()
+    }
+}
+
+impl TypedProperties for TimerType {
+    type Written = TimerProperties;
+    type Desired = DesiredTimer;
+
+    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["on_calendar", "every"]];
+
+    fn build(resource: &Resource, written: TimerProperties) -> Result<DesiredTimer, Vec<PropertyError>> {
+        DesiredTimer::build(resource, written)
+    }
+}
+
+impl TypedResource for TimerType {
+    type Kind = TimerKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<TimerKind>] = &[&SystemdTimers];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("use the type `cron`, or limit the timer to some machines with `control`");
+}

@@ -1,0 +1,60 @@
+use super::*;
+use crate::support::decision_table::assert_rows;
+use crate::types::timer::units::TimerUnits;
+
+fn units(words: &str) -> TimerUnits {
+    let has = |word: &str| words.split(',').any(|found| found == word);
+    TimerUnits {
+        command: vec![if has("other") { "/bin/false" } else { "/bin/true" }.to_owned()],
+        times: vec![if has("late") { "23:00" } else { "02:30" }.to_owned()],
+        jitter: if has("jitter") { 60 } else { 0 },
+        user: has("user").then(|| "ada".to_owned()),
+        persistent: !has("forgets"),
+    }
+}
+
+fn desired(words: &str) -> DesiredTimer {
+    let units = Some(units(words)).filter(|_| words != "absent");
+    let user = words.contains("user").then(|| "ada".to_owned());
+    DesiredTimer { name: "backup".to_owned(), units, times: Vec::new(), user }
+}
+
+fn state(words: &str) -> TimerState {
+    let has = |word: &str| words.split(',').any(|found| found == word);
+    if has("missing") || has("nobody") {
+        return TimerState { user_missing: has("nobody"), ..TimerState::default() };
+    }
+    let old = units(words);
+    TimerState {
+        service: (!has("half")).then(|| old.service("backup")),
+        timer: Some(old.timer("backup") + if has("edited") { "#\n" } else { "" }),
+        is_enabled: !has("disabled"),
+        is_active: !has("stopped"),
+        needs_reload: has("unread"),
+        ..TimerState::default()
+    }
+}
+
+#[test]
+fn timer_is_decided_by_the_first_row_that_matches() {
+    let rows = assert_rows(
+        "
+        absent missing | keep | it does not exist | -
+        absent there | removed the timer | it exists | remove
+        absent half | removed the timer | it exists | remove
+        any missing | created the timer | it does not exist | create: command /bin/true, times 02:30
+        user nobody | fail, missing | user `ada` does not exist | -
+        any there | keep | it is in the desired state | -
+        any other | changed command | it differs in command | change: command /bin/false to /bin/true
+        late,jitter there | changed times and jitter | it differs in times and jitter | change: times 02:30 to 23:00, jitter none to 60s
+        user there | changed user | it differs in user | change: user none to ada
+        forgets there | changed persistent | it differs in persistent | change: persistent true to false
+        any half | changed command | it differs in command | change: command none to /bin/true
+        any edited | changed timer unit | it differs in timer unit | change: timer unit
+        any unread | changed loaded unit | it differs in loaded unit | change: loaded unit
+        any disabled,stopped | changed enabled and active | it differs in enabled and active | change: enabled no to yes, active no to yes
+        ",
+        |[wanted, found]| TimerKind::decide(&desired(wanted), &state(found), None),
+    );
+    assert_eq!(rows, 14);
+}

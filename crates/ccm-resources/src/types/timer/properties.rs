@@ -1,0 +1,29 @@
+//! The properties of a timer, as the manifest writes them.
+
+use std::time::Duration;
+
+use ccm_properties::{OneOrMany, properties};
+
+use super::values::{CalendarTime, OneCommand};
+use crate::parts::schedule::Schedule;
+use crate::support::values::principal::Principal;
+
+properties! {
+    /// Properties of a timer; their documentation is the reference for users.
+    #[derive(Debug, Default)]
+    pub(crate) struct TimerProperties {
+        /// Program and arguments, split at blanks outside of quotes. No shell reads the command.
+        command: OneCommand { foreign_names: &["exec_start", "program"] },
+        /// Times in the syntax of systemd, such as `*-*-* 02:30` or `Mon 08:00`; one or a list.
+        on_calendar: OneOrMany<CalendarTime> { foreign_names: &["schedule", "when", "time"] },
+        /// Time between two runs: whole minutes that divide a day, such as `30m` or `2h`, or `1d` or `7d`. The command runs at
+        /// fixed times of day.
+        every: Schedule { foreign_names: &["interval"] },
+        /// Maximum delay of a run. Each machine has its own delay, which stays the same.
+        jitter: Duration { default: Some("`0`"), foreign_names: &["randomized_delay_sec", "random_delay"] },
+        /// User who runs the command, by name or number.
+        user: Principal { default: Some("`root`") },
+        /// Run the command after a boot, if the machine was off at a time.
+        persistent: bool { default: Some("`true`") },
+    }
+}

@@ -1,0 +1,103 @@
+//! Values of properties of timers.
+
+use std::time::Duration;
+
+use ccm_model::{escape_control, shell_syntax, split_words};
+use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
+
+use crate::parts::schedule::Schedule;
+
+/// Maximum length of a line of a unit.
+const MAX_LENGTH: usize = 8192;
+
+/// A program and its arguments, which no shell reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OneCommand(pub Vec<String>);
+
+impl TextValue for OneCommand {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind { min_length: 1, ..TextKind::STRICT });
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let words = split_words(text).map_err(|error| ValueError::new(escape_control(&error.to_string())))?;
+        if words.first().is_none_or(String::is_empty) {
+            return Err(ValueError::new("the command is empty"));
+        }
+        if let Some(syntax) = shell_syntax(text).filter(|syntax| syntax.kind.needs_shell()) {
+            let shown = escape_control(&text[syntax.range]).into_owned();
+            return Err(ValueError::new(format!("`{shown}` is for a shell, and none reads this command"))
+                .with_hint("write `sh -c '…'`, or a script with a `file` resource"));
+        }
+        if text.contains('\0') || text.len() > MAX_LENGTH {
+            return Err(ValueError::new("the command is too long, or has a NUL character"));
+        }
+        if words[0].contains('/') && !words[0].starts_with('/') {
+            let shown = words[0].escape_debug();
+            return Err(ValueError::new(format!(
+                "the program `{shown}` is neither a name nor an absolute path"
+            )));
+        }
+        if words[0].starts_with(['-', '@', ':', '+', '!', '|']) {
+            let shown = words[0].escape_debug();
+            return Err(ValueError::new(format!("`{shown}` is not the name of a program")));
+        }
+        Ok(Self(words))
+    }
+}
+
+/// Time in the calendar of systemd. Only systemd checks the rest of the syntax.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CalendarTime(pub String);
+
+impl TextValue for CalendarTime {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind {
+        min_length: 1,
+        ..TextKind::STRICT.matching("^[A-Za-z0-9*/:., ~+_-]+$")
+    });
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let is_allowed = |part: char| part.is_ascii_alphanumeric() || "*/:., ~+_-".contains(part);
+        if text.trim().is_empty() || text.starts_with('-') || !text.chars().all(is_allowed) {
+            let message = format!("`{}` is not a time of systemd", text.escape_debug());
+            return Err(ValueError::new(message).with_hint(
+                "write a time such as `*-*-* 02:30` or `Mon 08:00`; `systemd-analyze calendar` checks it",
+            ));
+        }
+        if text.split(' ').count() == 5 && text.contains('*') && !text.contains(':') && !text.contains('-') {
+            let message = format!("`{text}` is a time of cron");
+            return Err(ValueError::new(message)
+                .with_hint("write a time of systemd, such as `*-*-* 02:30`, or use the type `cron`"));
+        }
+        Ok(Self(text.trim().to_owned()))
+    }
+}
+
+impl TextValue for Schedule {
+    const KIND: PropertyKind = PropertyKind::Duration;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let distance = Duration::from_text(text)?;
+        Self::every(distance).map_err(|error| ValueError::new(error.to_string()).with_hint(error.hint()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_times_are_checked() {
+        for command in ["/usr/bin/backup --all", "sh -c 'a | b'", "echo 'a  b' $HOME"] {
+            assert!(OneCommand::from_text(command).is_ok(), "{command}");
+        }
+        for command in ["", " ", "a | b", "a && b", "a > b", "./a", "-a", "'a", "\"\" a", "cd /srv"] {
+            assert!(OneCommand::from_text(command).is_err(), "{command}");
+        }
+        for time in ["daily", "*-*-* 02:30", "Mon..Fri 08:00", "Sat *-*-1..7 18:00:00"] {
+            assert!(CalendarTime::from_text(time).is_ok(), "{time}");
+        }
+        for time in ["", " ", "a\nExecStart=b", "0 2 * * *", "-x", "%h"] {
+            assert!(CalendarTime::from_text(time).is_err(), "{time}");
+        }
+        assert!(Schedule::from_text("30m").is_ok() && Schedule::from_text("7m").is_err());
+    }
+}

@@ -1,0 +1,199 @@
+//! The pure decision about the time zone.
+
+use std::path::{Path, PathBuf};
+
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_properties::PropertyError;
+use serde_json::Value;
+
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+
+/// Directory with a file for each zone.
+pub(super) const ZONES: &str = "/usr/share/zoneinfo";
+
+pub(crate) struct TimezoneKind;
+
+/// The desired zone, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DesiredTimezone(pub String);
+
+impl DesiredTimezone {
+    pub(super) fn build(resource: &Resource) -> Result<Self, Vec<PropertyError>> {
+        let name = resource.id.name.to_string();
+        let is_part = |part: &str| {
+            !matches!(part, "" | "." | "..")
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'))
+        };
+        if name.split('/').all(is_part) {
+            return Ok(Self(name));
+        }
+        let message = format!("`{}` is not the name of a time zone", name.escape_debug());
+        Err(vec![PropertyError::of_name(message).with_hint("write a name like `Europe/Berlin` or `Etc/UTC`")])
+    }
+
+    /// Returns the file of the zone.
+    pub(super) fn file(&self) -> PathBuf {
+        Path::new(ZONES).join(&self.0)
+    }
+}
+
+/// The zone that the machine has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimezoneState {
+    /// What `/etc/localtime` is.
+    pub local_time: LocalTime,
+    /// Content of `/etc/timezone`, which only some systems have.
+    pub content: Option<String>,
+    /// False if the machine has no such zone; only known if the zone differs.
+    pub zone_exists: bool,
+}
+
+/// State of `/etc/localtime`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LocalTime {
+    #[default]
+    Missing,
+    /// A link to the file of a zone, or to anything else.
+    Link(PathBuf),
+    /// A copy of the file of a zone.
+    File,
+}
+
+impl LocalTime {
+    /// Returns the zone that the link leads to.
+    fn zone(&self) -> Option<&str> {
+        match self {
+            Self::Link(target) => target.to_str()?.split_once("/zoneinfo/").map(|(_, zone)| zone),
+            _ => None,
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self::Missing => "none".to_owned(),
+            Self::File => "a copy of a zone".to_owned(),
+            Self::Link(target) => self.zone().map_or_else(|| target.display().to_string(), str::to_owned),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TimezoneDifference {
+    Zone {
+        from: String,
+        to: String,
+    },
+    /// The name in `/etc/timezone`.
+    Saved {
+        from: String,
+        to: String,
+    },
+}
+
+impl ObjectDifference for TimezoneDifference {
+    fn aspect(&self) -> &'static str {
+        match self {
+            Self::Zone { .. } => "zone",
+            Self::Saved { .. } => "/etc/timezone",
+        }
+    }
+
+    fn values(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Zone { from, to } | Self::Saved { from, to } => (Some(from.clone()), Some(to.clone())),
+        }
+    }
+}
+
+impl ResourceKind for TimezoneKind {
+    type Properties = DesiredTimezone;
+    type State = TimezoneState;
+    type Effect = ();
+    type Rule = ObjectRule;
+
+    fn decide(zone: &DesiredTimezone, state: &TimezoneState, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        decide("time zone", plan(zone, state))
+    }
+
+    fn verify(
+        zone: &DesiredTimezone,
+        state: &TimezoneState,
+        (): &(),
+    ) -> Result<Verified<ObjectRule>, Failure> {
+        verify(&format!("time zone `{}`", zone.0), plan(zone, state))
+    }
+
+    fn describe(zone: &DesiredTimezone, state: &TimezoneState, _: &str) -> Described {
+        Described {
+            ensure: "present".to_owned(),
+            state: Fields::from([
+                ("protocol", Value::from("io.choria.ccm.v1.resource.timezone.state")),
+                ("resource_type", Value::from("timezone")),
+                ("name", Value::from(zone.0.as_str())),
+                ("ensure", Value::from("present")),
+                ("zone", Value::from(state.local_time.zone())),
+            ]),
+        }
+    }
+}
+
+/// Plans the change of the zone.
+pub(super) fn plan(zone: &DesiredTimezone, state: &TimezoneState) -> ObjectPlan<TimezoneDifference> {
+    let to = &zone.0;
+    let mut differences = Vec::new();
+    if state.local_time.zone() != Some(to) {
+        differences.push(TimezoneDifference::Zone { from: state.local_time.shown(), to: to.clone() });
+    }
+    if let Some(from) = state.content.as_deref().map(str::trim).filter(|saved| saved != to) {
+        differences.push(TimezoneDifference::Saved { from: from.to_owned(), to: to.clone() });
+    }
+    if differences.is_empty() {
+        ObjectPlan::Keep { exists: true }
+    } else if state.zone_exists {
+        ObjectPlan::Change(differences)
+    } else {
+        ObjectPlan::Fail(unknown(zone))
+    }
+}
+
+fn unknown(zone: &DesiredTimezone) -> Failure {
+    let message = format!("the machine has no time zone `{}`", zone.0);
+    let failure = Failure::new(FailureKind::Conflict, message);
+    failure
+        .with_missing(MissingPrerequisite::Path(zone.file()))
+        .with_hint("check the name in `timedatectl list-timezones`, or add a `package` resource for `tzdata`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::decision_table::assert_rows;
+
+    const TABLE: &str = "# /etc/localtime, /etc/timezone, whether the zone exists\n\
+        ../usr/share/zoneinfo/Europe/Berlin  Europe/Berlin  yes | keep | it is in the desired state | -\n\
+        /usr/share/zoneinfo/Europe/Berlin    -              no  | keep | it is in the desired state | -\n\
+        /usr/share/zoneinfo/Etc/UTC          -              yes | changed zone | it differs in zone | change: zone Etc/UTC to Europe/Berlin\n\
+        /usr/share/zoneinfo/Europe/Berlin    Etc/UTC        yes | changed /etc/timezone | it differs in /etc/timezone | change: /etc/timezone Etc/UTC to Europe/Berlin\n\
+        /elsewhere                           -              yes | changed zone | it differs in zone | change: zone /elsewhere to Europe/Berlin\n\
+        file                                 -              yes | changed zone | it differs in zone | change: zone a copy of a zone to Europe/Berlin\n\
+        -                                    Etc/UTC        yes | changed zone and /etc/timezone | it differs in zone and /etc/timezone | change: zone none to Europe/Berlin, /etc/timezone Etc/UTC to Europe/Berlin\n\
+        /usr/share/zoneinfo/Etc/UTC          -              no  | fail, missing | the machine has no time zone `Europe/Berlin` | -\n";
+
+    #[test]
+    fn decisions_match_the_table() {
+        let rows = assert_rows(TABLE, |[local_time, saved, zone_exists]| {
+            let state = TimezoneState {
+                local_time: match local_time {
+                    "-" => LocalTime::Missing,
+                    "file" => LocalTime::File,
+                    target => LocalTime::Link(target.into()),
+                },
+                content: (saved != "-").then(|| format!("{saved}\n")),
+                zone_exists: zone_exists == "yes",
+            };
+            TimezoneKind::decide(&DesiredTimezone("Europe/Berlin".to_owned()), &state, None)
+        });
+        assert_eq!(rows, 8);
+    }
+}

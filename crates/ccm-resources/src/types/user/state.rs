@@ -1,0 +1,88 @@
+//! State of a user.
+
+use std::rc::Rc;
+
+use ccm_engine::Described;
+use ccm_host::Account;
+use ccm_model::Fields;
+use serde_json::Value;
+
+use super::desired::DesiredUser;
+use super::expiry::Expiry;
+use crate::parts::accounts::{PasswdLine, PasswordField};
+
+/// State of a user, with the obstacles to a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UserState {
+    /// The user in `/etc/passwd`.
+    pub found: Option<Rc<PasswdLine>>,
+    /// The user, if only a name service has it.
+    pub of_service: Option<Account>,
+    /// Groups that list the user, without the primary one.
+    pub groups: Vec<String>,
+    /// Password and expiry, if they are managed.
+    pub password: PasswordField,
+    pub expires: Option<Expiry>,
+    pub primary_group: PrimaryGroup,
+    /// Name of the primary group, as it is to be.
+    pub primary_name: Option<String>,
+    /// Desired groups that do not exist, and those that only a name service has.
+    pub missing_groups: Vec<String>,
+    pub service_groups: Vec<String>,
+    /// Another user with the desired number.
+    pub uid_owner: Option<String>,
+    /// Process of a user who is to be renumbered.
+    pub process: Option<u32>,
+    /// True if a group with the name of the user exists.
+    pub has_own_group: bool,
+    /// Existence of the home directory and of the desired one, if it is managed.
+    pub home_exists: bool,
+    pub desired_home_exists: bool,
+    pub shell_exists: bool,
+    /// Number of keys to remove.
+    pub unmanaged_keys: usize,
+    /// True if not all managed keys are known before the run reaches them.
+    pub has_late_keys: bool,
+    /// Time of reading since 1970, in seconds.
+    pub now: u64,
+}
+
+/// Desired primary group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PrimaryGroup {
+    #[default]
+    NotManaged,
+    Found(u32),
+    Missing,
+}
+
+impl UserState {
+    pub(crate) fn exists(&self) -> bool {
+        self.found.is_some() || self.of_service.is_some()
+    }
+}
+
+pub(crate) fn describe(user: &DesiredUser, state: &UserState) -> Described {
+    let ensure = if state.exists() { "present" } else { "absent" };
+    let mut fields = Fields::from([
+        ("protocol", Value::from("io.choria.ccm.v1.resource.user.state")),
+        ("resource_type", Value::from("user")),
+        ("name", Value::from(user.name.as_str())),
+        ("ensure", Value::from(ensure)),
+        ("groups", Value::from(state.groups.clone())),
+    ]);
+    if let Some(found) = &state.found {
+        fields.push("uid", found.uid);
+        fields.push("gid", found.gid);
+        fields.push("home", found.home.as_str());
+        fields.push("shell", found.shell.as_str());
+        fields.push("comment", found.comment.as_str());
+    }
+    if user.locked.is_some() {
+        fields.push("locked", state.password.is_locked());
+    }
+    if let Some(expires) = state.expires {
+        fields.push("expires", expires.to_string());
+    }
+    Described { ensure: ensure.to_owned(), state: fields }
+}

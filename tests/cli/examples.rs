@@ -104,8 +104,9 @@ const LOOKED_AT: [&str; 1] = ["packages"];
 /// The example that needs a Docker daemon; `tests/containers` applies it to one of its own.
 const IN_CONTAINERS: &str = "containers";
 /// Examples that change the machine itself. `tests/system/services` applies the first to a machine of its own, and the tests
-/// of accounts apply the second to copies of the files with accounts. `tests/system/kernel` applies the third.
-const OF_THE_MACHINE: [&str; 3] = ["service", "users", "kernel"];
+/// of accounts apply the second to copies of the files with accounts. `tests/system/kernel` applies the third. The others
+/// are only validated: they need a server, or reboot.
+const OF_THE_MACHINE: [&str; 5] = ["service", "users", "kernel", "repository", "jobs"];
 /// The example that needs a server, which a test of its own has.
 const OF_A_SERVER: &str = "archive";
 

@@ -1,6 +1,7 @@
 //! `ccm explain`: the reference of resource types.
 
-use ccm_testkit::Scratch;
+use ccm_runtime::{Config, Session};
+use ccm_testkit::{Scratch, repository};
 use insta::assert_snapshot;
 
 use crate::ccm;
@@ -10,7 +11,6 @@ use crate::expect::{expect_error, expect_output};
 fn types_and_properties_are_explained() {
     let scratch = Scratch::new();
     let explain = |args: &[&str]| ccm(&scratch, &["explain"]).args(args).run();
-    assert_snapshot!("types", explain(&[]).shown());
     assert_snapshot!("type", explain(&["service"]).shown());
     assert_snapshot!("property_with_keys", explain(&["exec.expect"]).shown());
     let timeout = explain(&["service.timeout"]);
@@ -19,6 +19,42 @@ fn types_and_properties_are_explained() {
     let key = explain(&["exec.sandbox.network"]);
     expect_output(&key, 0, &["exec.sandbox.network: boolean\n", "\n\ndefault: `false`\n"]);
     expect_output(&explain(&["file.require"]), 0, &["file.require: list of text\n", "`type#alias`"]);
+}
+
+#[test]
+fn types_are_listed_with_their_summaries() {
+    let scratch = Scratch::new();
+    let listed = ccm(&scratch, &["explain"]).run();
+    let types = Session::open(Config::default()).types().to_vec();
+    let width = types.iter().map(|found| found.name().len()).max().unwrap_or_default();
+    let lines = types.iter().map(|found| format!("{:width$}  {}\n", found.name(), found.summary()));
+    let advice = "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n";
+    assert_eq!(listed.stdout, lines.collect::<String>() + advice, "{}", listed.shown());
+}
+
+/// The list of types brings everything else that names every type.
+#[test]
+fn every_type_has_a_page_and_an_example() {
+    let texts = |folder: &str, extension: &str| -> Vec<String> {
+        let files = std::fs::read_dir(repository(folder)).expect("a folder of the repository");
+        let paths = files.map(|file| file.expect("a file").path());
+        let paths = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
+        paths.map(|path| std::fs::read_to_string(path).expect("text")).collect()
+    };
+    let pages = texts("docs", "md");
+    let manifests = [texts("examples", "yaml"), texts("manifests", "yaml")].concat();
+    let mut missing = Vec::new();
+    for found in Session::open(Config::default()).types() {
+        let name = found.name();
+        let marker = format!("<!-- properties of {name} -->");
+        if !pages.iter().any(|page| page.contains(&marker)) {
+            missing.push(format!("docs/{name}.md, with `{marker}` and `<!-- end -->`"));
+        }
+        if !manifests.iter().any(|text| text.contains(&format!("- {name}:"))) {
+            missing.push(format!("a `{name}` in a manifest of examples/, which has a row in examples/README.md"));
+        }
+    }
+    assert!(missing.is_empty(), "write {}", missing.join("\nand "));
 }
 
 #[test]
@@ -36,7 +72,7 @@ fn unknown_types_and_properties_come_with_the_nearest_known_one() {
 #[test]
 fn every_property_is_in_the_explanation_of_its_type() {
     let scratch = Scratch::new();
-    for found in ccm_runtime::Session::open(ccm_runtime::Config::default()).types() {
+    for found in Session::open(Config::default()).types() {
         let called = ccm(&scratch, &["explain", found.name()]).run();
         assert_eq!(called.code, 0, "{}", called.shown());
         for property in found.properties() {

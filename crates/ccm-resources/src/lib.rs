@@ -7,6 +7,8 @@
 //!
 //! Adding a type touches its own folder and the list in `types`.
 
+#[cfg(test)]
+mod layers;
 mod notes;
 mod parts;
 mod support;

@@ -1,8 +1,9 @@
 //! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]`, `cargo xtask man DIR`,
 //! `cargo xtask completions DIR` and `cargo xtask package`.
 //!
-//! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
-//! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
+//! `docs` writes the generated parts of README.md and docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
+//! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators, facts
+//! or types. The page of a type is the one with its properties.
 //! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `package` makes packages of ccm.
@@ -15,6 +16,7 @@ mod man;
 mod package;
 mod promises;
 mod properties;
+mod types;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -73,29 +75,36 @@ fn write_files<'f>(
 
 /// Writes every generated table, or with `check` returns an error for the first that is out of date.
 fn docs(check: bool) -> Result<(), String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = root.join("docs");
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut pages: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
-    pages.sort();
-    for page in pages {
-        let failed = |error: std::io::Error| format!("{}: {error}", page.display());
-        let written = std::fs::read_to_string(&page).map_err(failed)?;
-        let current = with_tables(&written).map_err(|error| format!("{}: {error}", page.display()))?;
-        if current == written {
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    paths.push(root.join("README.md"));
+    paths.sort();
+    let mut pages = Vec::new();
+    for path in paths {
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        pages.push((path, text));
+    }
+    for (path, written) in &pages {
+        let current = with_tables(path, written, &pages)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        if current == *written {
             continue;
         }
         if check {
-            return Err(format!("{} is out of date: run `cargo xtask docs`", page.display()));
+            return Err(format!("{} is out of date: run `cargo xtask docs`", path.display()));
         }
-        std::fs::write(&page, current).map_err(failed)?;
-        println!("wrote {}", page.display());
+        std::fs::write(path, current).map_err(|error| format!("{}: {error}", path.display()))?;
+        println!("wrote {}", path.display());
     }
     Ok(())
 }
 
 /// Replaces the text between each marker and its end with the current table.
-fn with_tables(page: &str) -> Result<String, String> {
+fn with_tables(path: &Path, page: &str, pages: &[(PathBuf, String)]) -> Result<String, String> {
     const END: &str = "<!-- end -->";
     let mut result = String::new();
     let mut rest = page;
@@ -103,7 +112,11 @@ fn with_tables(page: &str) -> Result<String, String> {
         let name = rest[at + kind.len()..].split(" -->").next().unwrap_or_default();
         let length =
             rest[at..].find(END).ok_or_else(|| format!("no `{END}` behind the marker of `{name}`"))?;
-        let current = if kind == PROPERTIES { properties::of(name)? } else { lists::of(name)? };
+        let current = match (kind, name) {
+            (PROPERTIES, _) => properties::of(name)?,
+            (_, "types") => types::list(path, pages)?,
+            _ => lists::of(name)?,
+        };
         result += &format!("{}{kind}{name} -->\n{current}{END}", &rest[..at]);
         rest = &rest[at + length + END.len()..];
     }

@@ -2,13 +2,13 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the tests write the files of accounts themselves")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod converging;
 mod errors;
 mod groups;
 mod keys;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod users;

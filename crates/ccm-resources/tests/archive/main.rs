@@ -2,13 +2,13 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod downloading;
 mod errors;
 mod extracting;
 mod failing;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod secrets;

@@ -1,7 +1,7 @@
 //! The exec type on a machine that the test invents.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod confined;
 #[cfg(feature = "docker")]
@@ -9,11 +9,11 @@ mod containers;
 mod errors;
 mod executors;
 mod expecting;
-#[path = "../gate/mod.rs"]
+#[path = "../support/gate.rs"]
 mod gate;
 mod gated;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod running;
 mod sensitive;

@@ -5,7 +5,7 @@
 mod accounts;
 mod actions;
 mod applying;
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 #[cfg(feature = "archive")]
 mod downloading;
@@ -16,7 +16,7 @@ mod links;
 mod machine;
 mod parents;
 mod removing;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod sensitive;
 mod strangers;

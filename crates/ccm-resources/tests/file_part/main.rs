@@ -3,11 +3,11 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod applying;
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod errors;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod sensitive;
 mod validating;

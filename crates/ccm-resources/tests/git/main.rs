@@ -2,11 +2,11 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the tests write files and repositories themselves")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod checkouts;
 mod errors;
 mod hostile;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;

@@ -7,7 +7,7 @@
     reason = "the tests write the files of the machine themselves"
 )]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod errors;
 mod machine;
@@ -15,5 +15,5 @@ mod modules;
 mod mounts;
 mod names;
 mod parameters;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;

@@ -2,16 +2,16 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod apt;
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod dnf;
 mod errors;
-#[path = "../gate/mod.rs"]
+#[path = "../support/gate.rs"]
 mod gate;
 mod holds;
 mod index;
 mod machine;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 
 use ccm_model::Resource;

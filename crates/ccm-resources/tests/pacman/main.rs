@@ -2,9 +2,9 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the test locks the database itself")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 
 use std::path::Path;

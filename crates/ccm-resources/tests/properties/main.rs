@@ -12,7 +12,7 @@ use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completion, FactPath, LoadResult, Request, Sources, load, schema};
 use ccm_model::{Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceMap, Spanned};
 use ccm_properties::{TypeSpec, aliases};
-use samples::{REQUIRED, SAMPLES, Sample};
+use samples::{COMMON, SAMPLES, Sample, TypeSamples};
 
 /// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn types() -> Vec<&'static dyn TypeSpec> {
 
 /// Manifest with a resource that sets the property under test.
 struct Cell<'a> {
-    type_name: &'a str,
+    of_type: &'a TypeSamples,
     sample: &'a Sample,
     given: Given,
     /// True if the value is of another kind.
@@ -70,17 +70,9 @@ struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    fn new(type_name: &'a str, sample: &'a Sample, given: Given, is_wrong: bool, is_off: bool) -> Self {
+    fn new(of_type: &'a TypeSamples, sample: &'a Sample, given: Given, is_wrong: bool, is_off: bool) -> Self {
         let value = if is_wrong { sample.wrong } else { sample.right };
-        let name = match type_name {
-            "file" | "scaffold" => "/d/f",
-            "archive" => "/d/a.tar.gz",
-            "apply" => "child.yaml",
-            "exec" => "true",
-            "mount" => "/srv",
-            "sysctl" => "vm.swappiness",
-            _ => "name",
-        };
+        let TypeSamples { type_name, name, required, .. } = of_type;
         let written = match given {
             Given::Literal => value,
             Given::Known => "'{{ Data.value }}'",
@@ -94,8 +86,7 @@ impl<'a> Cell<'a> {
         let name_in = |line: &str| line.split(':').next().unwrap_or_default().to_owned();
         let is_beside = |name: &str| sample.beside.iter().any(|line| name_in(line) == name);
         let is_other = |line: &&&str| name_in(line) != sample.property && !is_beside(&name_in(line));
-        let required = REQUIRED.iter().find(|(name, _)| *name == type_name).map(|(_, lines)| *lines);
-        for line in required.unwrap_or_default().iter().filter(is_other).chain(sample.beside) {
+        for line in required.iter().filter(is_other).chain(sample.beside) {
             text += &format!("          {line}\n");
         }
         if is_off {
@@ -103,7 +94,7 @@ impl<'a> Cell<'a> {
         }
         text += &format!("          {}: {written}\n", sample.property);
         let line = text.lines().count();
-        Self { type_name, sample, given, is_wrong, is_off, text, line }
+        Self { of_type, sample, given, is_wrong, is_off, text, line }
     }
 
     fn load(&self) -> LoadResult<'static> {
@@ -156,7 +147,7 @@ impl<'a> Cell<'a> {
 
     /// Returns the values of a resource if they are not those of the one whose value is written.
     fn other_values(&self, resource: &Resource) -> Option<String> {
-        let literal = Self::new(self.type_name, self.sample, Given::Literal, false, false).load();
+        let literal = Self::new(self.of_type, self.sample, Given::Literal, false, false).load();
         let (found, expected) = (self.values(resource), self.values(accepted(&literal).1));
         (found != expected).then(|| format!("its values are {found:#?} and not {expected:#?}"))
     }
@@ -193,7 +184,8 @@ impl<'a> Cell<'a> {
             Completion::Resource(resource) if !self.is_wrong => self.other_values(&resource),
             Completion::Invalid(errors) if self.is_wrong => {
                 // An alias has been replaced by the name of the property.
-                let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
+                let spec =
+                    types().into_iter().find(|spec| spec.name() == self.of_type.type_name).expect("a type");
                 let alias = aliases(spec.properties()).find(|(alias, _)| *alias == self.sample.property);
                 let name = alias.map_or(self.sample.property, |(_, name)| name);
                 let names_it = |error: &Diagnostic| error.property.as_deref() == Some(name);
@@ -236,20 +228,23 @@ fn properties(schema: &serde_json::Value, type_name: &str) -> BTreeSet<String> {
     properties.keys().filter(|name| *name != "control").cloned().collect()
 }
 
+/// Returns the samples of a type, apart from those of common properties.
+fn samples_of(type_name: &str) -> &'static TypeSamples {
+    let found = SAMPLES.iter().find(|samples| samples.type_name == type_name);
+    found.unwrap_or_else(|| panic!("add an entry of `{type_name}` to tests/properties/samples.rs"))
+}
+
 #[test]
 fn every_property_of_every_type_has_a_sample() {
     let schema = schema(&types());
     for spec in types() {
-        let has_sample = |property: &&String| {
-            let is_of = |sample: &&Sample| sample.type_name == "*" || sample.type_name == spec.name();
-            SAMPLES.iter().filter(is_of).any(|sample| sample.property == **property)
-        };
+        let samples = samples_of(spec.name()).properties;
+        let is_of = |property: &str| samples.iter().chain(COMMON).any(|sample| sample.property == property);
         let properties = properties(&schema, spec.name());
-        let missing: Vec<&String> = properties.iter().filter(|property| !has_sample(property)).collect();
+        let missing: Vec<&String> = properties.iter().filter(|property| !is_of(property)).collect();
         assert!(missing.is_empty(), "add samples of {} for {missing:?}", spec.name());
-        let gone =
-            |sample: &&Sample| sample.type_name == spec.name() && !properties.contains(sample.property);
-        let gone: Vec<_> = SAMPLES.iter().filter(gone).map(|sample| sample.property).collect();
+        let gone = samples.iter().map(|sample| sample.property).filter(|name| !properties.contains(*name));
+        let gone: Vec<_> = gone.collect();
         assert!(gone.is_empty(), "{} has no {gone:?}", spec.name());
     }
 }
@@ -258,16 +253,15 @@ fn every_property_of_every_type_has_a_sample() {
 fn every_property_is_accepted_or_refused_at_its_line() {
     let mut differences = String::new();
     for spec in types() {
-        let is_of = |sample: &&Sample| sample.type_name == "*" || sample.type_name == spec.name();
-        for sample in SAMPLES.iter().filter(is_of) {
+        let of_type = samples_of(spec.name());
+        for sample in COMMON.iter().chain(of_type.properties) {
             for given in [Given::Literal, Given::Known, Given::Late] {
                 for (is_wrong, is_off) in [(false, false), (true, false), (false, true), (true, true)] {
-                    let cell = Cell::new(spec.name(), sample, given, is_wrong, is_off);
-                    let Cell { type_name, sample: Sample { property, .. }, .. } = &cell;
+                    let cell = Cell::new(of_type, sample, given, is_wrong, is_off);
                     for difference in cell.differences() {
                         differences += &format!(
-                            "--- {type_name}.{property}, {given:?}, wrong: {is_wrong}, off: {is_off}: {difference}\n{}",
-                            cell.text
+                            "--- {}.{}, {given:?}, wrong: {is_wrong}, off: {is_off}: {difference}\n{}",
+                            of_type.type_name, sample.property, cell.text
                         );
                     }
                 }

@@ -2,9 +2,9 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the tests read and write the files themselves")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 
 use std::fs::{read_dir, read_to_string, remove_file, write};

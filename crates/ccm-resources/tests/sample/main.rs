@@ -2,7 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
 mod memo;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 
 use std::io;

@@ -2,11 +2,11 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the tests read and write the files themselves")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod jobs;
 mod machine;
 mod reboots;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 mod timers;

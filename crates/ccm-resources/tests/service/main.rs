@@ -1,16 +1,16 @@
 //! The service resource on a fake machine.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that can't be set up should fail loudly")]
 
-#[path = "../build/mod.rs"]
+#[path = "../support/build.rs"]
 mod build;
 mod changing;
 mod errors;
-#[path = "../gate/mod.rs"]
+#[path = "../support/gate.rs"]
 mod gate;
 mod machine;
 mod reading;
 mod reloading;
-#[path = "../run/mod.rs"]
+#[path = "../support/run.rs"]
 mod run;
 
 use ccm_model::Resource;

@@ -1,0 +1,26 @@
+//! List of the resource types, with their pages.
+
+use std::path::{Path, PathBuf};
+
+use crate::PROPERTIES;
+
+/// Returns the list of all types for a page. `pages` are all pages with their texts.
+pub(crate) fn list(page: &Path, pages: &[(PathBuf, String)]) -> Result<String, String> {
+    let mut list = String::new();
+    for found in ccm_resources::types() {
+        let name = found.name();
+        let marker = format!("{PROPERTIES}{name} -->");
+        let of_type = pages.iter().find(|(_, text)| text.contains(&marker));
+        let (path, _) = of_type.ok_or_else(|| {
+            format!("no page has the properties of `{name}`: write docs/{name}.md with `{marker}` and `<!-- end -->`")
+        })?;
+        list += &format!("- [{name}]({}): {}\n", link(page, path), found.summary());
+    }
+    Ok(list)
+}
+
+/// Returns the link from one page to another one, which is beside it or below its folder.
+fn link(from: &Path, to: &Path) -> String {
+    let folder = from.parent().unwrap_or(from);
+    to.strip_prefix(folder).unwrap_or(to).display().to_string()
+}

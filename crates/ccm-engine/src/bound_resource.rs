@@ -6,8 +6,9 @@ use ccm_host::Local;
 use ccm_model::{Action, Failure, FailureKind, GuardResult};
 
 use crate::contract::{
-    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
+    Context, Decision, Described, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
 };
+use crate::erased::DynProvider;
 use crate::rules::EngineRule;
 use crate::state_cache::Suitabilities;
 
@@ -84,7 +85,7 @@ pub trait BoundResource: Any {
 pub fn bind<K: ResourceKind>(
     properties: K::Properties,
     named: Option<&str>,
-    providers: &[&'static dyn Provider<K>],
+    providers: &[&'static dyn DynProvider<K>],
     suitabilities: &Suitabilities<'_>,
 ) -> Result<Box<dyn BoundResource>, Failure> {
     let provider = match named {
@@ -96,9 +97,9 @@ pub fn bind<K: ResourceKind>(
 
 fn by_name<K: ResourceKind>(
     name: &str,
-    providers: &[&'static dyn Provider<K>],
+    providers: &[&'static dyn DynProvider<K>],
     suitabilities: &Suitabilities<'_>,
-) -> Result<&'static dyn Provider<K>, Failure> {
+) -> Result<&'static dyn DynProvider<K>, Failure> {
     let provider = providers.iter().find(|provider| provider.name() == name);
     let provider =
         *provider.ok_or_else(|| Failure::new(FailureKind::Provider, format!("unknown provider `{name}`")))?;
@@ -113,10 +114,10 @@ fn by_name<K: ResourceKind>(
 const BEST: u32 = 1;
 
 fn best<K: ResourceKind>(
-    providers: &[&'static dyn Provider<K>],
+    providers: &[&'static dyn DynProvider<K>],
     suitabilities: &Suitabilities<'_>,
-) -> Result<&'static dyn Provider<K>, Failure> {
-    let mut best: Option<(u32, &'static dyn Provider<K>)> = None;
+) -> Result<&'static dyn DynProvider<K>, Failure> {
+    let mut best: Option<(u32, &'static dyn DynProvider<K>)> = None;
     let mut reasons = Vec::new();
     for provider in providers {
         match suitabilities.of(*provider) {
@@ -139,7 +140,7 @@ fn best<K: ResourceKind>(
 /// Properties bound to a provider, with the results of reading and executing so far.
 struct TypedBinding<K: ResourceKind> {
     properties: K::Properties,
-    provider: &'static dyn Provider<K>,
+    provider: &'static dyn DynProvider<K>,
     state: Option<K::State>,
     effect: Option<K::Effect>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
+use ccm_host::{Cancellation, Command, Executor, Host, StartError};
 use ccm_model::{
     Action, Artifact, ClaimKind, Failure, Fields, GuardResult, PendingRefresh, Reason, Resource, ResourceId,
     Stream, display_timestamp,
@@ -102,6 +102,7 @@ pub trait ResourceKind: 'static {
 }
 
 /// One way to read and change the resources of a type.
+#[allow(async_fn_in_trait, reason = "a run stays on one thread, so that no future of it has to be `Send`")]
 pub trait Provider<K: ResourceKind>: Sync {
     /// Returns the name, as it is written in `provider`.
     fn name(&self) -> &'static str;
@@ -110,22 +111,22 @@ pub trait Provider<K: ResourceKind>: Sync {
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
     /// Reads the state from the system. Changes nothing.
-    fn status<'a>(
-        &'a self,
-        properties: &'a K::Properties,
-        reading: ReadPurpose<'a, K::Effect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<K::State, Failure>>;
+    async fn status(
+        &self,
+        properties: &K::Properties,
+        reading: ReadPurpose<'_, K::Effect>,
+        context: &mut Context<'_>,
+    ) -> Result<K::State, Failure>;
 
     /// Changes the system. Is never called in noop.
     ///
     /// A provider sets [`Failure::changed`] if a part of the change was made before the failure.
-    fn execute<'a>(
-        &'a self,
-        properties: &'a K::Properties,
-        state: &'a K::State,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<K::Effect, Failure>>;
+    async fn execute(
+        &self,
+        properties: &K::Properties,
+        state: &K::State,
+        context: &mut Context<'_>,
+    ) -> Result<K::Effect, Failure>;
 
     /// Returns the maximum number of resources that [`Self::status_many`] reads at once. 1 reads each
     /// resource by itself.
@@ -138,18 +139,16 @@ pub trait Provider<K: ResourceKind>: Sync {
     /// first resource.
     ///
     /// The engine discards these states when they are no longer valid, and calls [`Self::status`] instead.
-    fn status_many<'a>(
-        &'a self,
-        properties: &'a [&'a K::Properties],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<K::State, Failure>>> {
-        Box::pin(async move {
-            let mut states = Vec::with_capacity(properties.len());
-            for properties in properties {
-                states.push(self.status(properties, ReadPurpose::Before { triggered: false }, context).await);
-            }
-            states
-        })
+    async fn status_many(
+        &self,
+        properties: &[&K::Properties],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<K::State, Failure>> {
+        let mut states = Vec::with_capacity(properties.len());
+        for properties in properties {
+            states.push(self.status(properties, ReadPurpose::Before { triggered: false }, context).await);
+        }
+        states
     }
 
     /// Returns the maximum number of resources that [`Self::execute_many`] changes at once. 1 changes each
@@ -167,31 +166,29 @@ pub trait Provider<K: ResourceKind>: Sync {
     /// Changes resources that are ready, none of which is triggered. Returns an effect for each, in their
     /// order; each is verified afterwards. Warnings and notes on the context are attributed to the first
     /// resource. Is never called in noop.
-    fn execute_many<'a>(
-        &'a self,
-        changes: &'a [(&'a K::Properties, &'a K::State)],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<K::Effect, Failure>>> {
-        Box::pin(async move {
-            let mut effects = Vec::with_capacity(changes.len());
-            for (properties, state) in changes {
-                effects.push(self.execute(properties, state, context).await);
-            }
-            effects
-        })
+    async fn execute_many(
+        &self,
+        changes: &[(&K::Properties, &K::State)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<K::Effect, Failure>> {
+        let mut effects = Vec::with_capacity(changes.len());
+        for (properties, state) in changes {
+            effects.push(self.execute(properties, state, context).await);
+        }
+        effects
     }
 
     /// Checks in noop whether a change could be made. Returns warnings; an error is the failure that an
     /// execution would end with now. The engine only warns, because an earlier change may
     /// prevent the failure; only a refusal by the gate fails the resource.
-    fn preflight<'a>(
-        &'a self,
-        properties: &'a K::Properties,
-        state: &'a K::State,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
+    async fn preflight(
+        &self,
+        properties: &K::Properties,
+        state: &K::State,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
         let _ = (properties, state, context);
-        Box::pin(std::future::ready(Ok(Vec::new())))
+        Ok(Vec::new())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
+use ccm_host::{Cancellation, Command, Executor, Finished, Runner, RunnerMiddleware, StartError};
 use ccm_model::{
     Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId, Stream,
 };
@@ -23,12 +23,13 @@ use crate::step::ResourceStep;
 ///
 /// A refusal is the failure of the resource, of the kind `denied` or `approval_required`. Nothing is changed
 /// then, and the ledger of refreshes is not written.
+#[allow(async_fn_in_trait, reason = "a run stays on one thread, so that no future of it has to be `Send`")]
 pub trait Gate {
     /// Decides on a command that is about to start.
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict>;
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict;
 
     /// Decides on a change that a resource is about to make.
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict>;
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict;
 
     /// Returns `true` if the gate allows everything. No other method is called then.
     fn is_open(&self) -> bool {
@@ -65,12 +66,12 @@ pub enum Verdict {
 pub struct OpenGate;
 
 impl Gate for OpenGate {
-    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Allow))
+    async fn before_command(&self, _: &CommandRequest<'_>) -> Verdict {
+        Verdict::Allow
     }
 
-    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Allow))
+    async fn before_change(&self, _: &ChangeRequest<'_>) -> Verdict {
+        Verdict::Allow
     }
 
     fn is_open(&self) -> bool {
@@ -275,16 +276,14 @@ impl RunnerMiddleware for GatedExecutor<'_> {
         self.executor
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(async move {
-            self.step.before_command(command).await?;
-            runner.run(command, cancellation, on_line).await
-        })
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
+        self.step.before_command(command).await?;
+        runner.run(command, cancellation, on_line).await
     }
 }

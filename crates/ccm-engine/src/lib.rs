@@ -30,6 +30,7 @@ mod batch;
 mod bound_resource;
 mod claim_index;
 mod contract;
+mod erased;
 mod gate;
 mod groups;
 mod harness;
@@ -53,6 +54,7 @@ pub use contract::{
     Binder, Context, Decision, Described, ManagedExtent, ManagedPath, Provider, ReadPurpose, ResourceKind,
     ResourceType, Rule, Suitability, Trigger, Verified,
 };
+pub use erased::{DynGate, DynProvider};
 pub use gate::{ChangeRequest, CommandRequest, Gate, GatedResource, OpenGate, PlannedChange, Verdict};
 pub use late::{LateValues, NoLateValues, Resolved, RunProgress};
 #[cfg(feature = "testing")]

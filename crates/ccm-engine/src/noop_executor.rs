@@ -1,8 +1,6 @@
 //! The executor of resources in noop.
 
-use ccm_host::{
-    Cancellation, Command, Executor, Finished, Local, Purpose, Runner, RunnerMiddleware, StartError,
-};
+use ccm_host::{Cancellation, Command, Executor, Finished, Purpose, Runner, RunnerMiddleware, StartError};
 use ccm_model::Stream;
 
 /// Executor that resolves every launch for noop, so that a place that noop must not start commands in starts
@@ -21,13 +19,13 @@ impl RunnerMiddleware for NoopExecutor<'_> {
         }
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        runner.run(command, cancellation, on_line)
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
+        runner.run(command, cancellation, on_line).await
     }
 }

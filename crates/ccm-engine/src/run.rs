@@ -10,7 +10,7 @@ use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStar
 use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
-use crate::gate::Gate;
+use crate::erased::DynGate;
 use crate::groups::Groups;
 use crate::late::LateValues;
 use crate::ledger::Ledger;
@@ -61,7 +61,7 @@ pub struct Run<'a> {
     /// were in their desired state.
     pub skip: &'a [ResourceIndex],
     /// Gate that decides on every command and every change. [`OpenGate`](crate::OpenGate) allows all of them.
-    pub gate: &'a dyn Gate,
+    pub gate: &'a dyn DynGate,
     /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.
     pub ledger: Option<&'a Ledger>,
 }

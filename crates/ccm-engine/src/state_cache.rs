@@ -5,14 +5,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ccm_host::{
-    Cancellation, Command, Executor, Finished, Host, Local, Runner, RunnerMiddleware, StartError,
-};
+use ccm_host::{Cancellation, Command, Executor, Finished, Host, Runner, RunnerMiddleware, StartError};
 use ccm_model::{Failure, ResourceIndex, Stream};
 use tracing::debug;
 
 use crate::bound_resource::BoundResource;
-use crate::contract::{Provider, ResourceKind, Suitability};
+use crate::contract::{ResourceKind, Suitability};
+use crate::erased::DynProvider;
 
 /// A resource whose state was read before its step.
 pub(crate) struct Prefetched {
@@ -122,7 +121,7 @@ impl<'a> Suitabilities<'a> {
     }
 
     /// Returns the suitability of a provider.
-    pub fn of<K: ResourceKind>(&self, provider: &dyn Provider<K>) -> Suitability {
+    pub fn of<K: ResourceKind>(&self, provider: &dyn DynProvider<K>) -> Suitability {
         let key = (TypeId::of::<K>(), provider.name());
         if let Some(known) = self.cache.suitabilities.borrow().get(&key) {
             return known.clone();
@@ -154,16 +153,14 @@ impl RunnerMiddleware for InvalidatingExecutor<'_> {
         self.executor
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(async move {
-            let _invalidation = self.cache.invalidate_on_drop();
-            runner.run(command, cancellation, on_line).await
-        })
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
+        let _invalidation = self.cache.invalidate_on_drop();
+        runner.run(command, cancellation, on_line).await
     }
 }

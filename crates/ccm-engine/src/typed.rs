@@ -4,7 +4,8 @@ use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, decode};
 
 use crate::bound_resource::{BoundResource, bind};
-use crate::contract::{Binder, Provider, ResourceKind, ResourceType};
+use crate::contract::{Binder, ResourceKind, ResourceType};
+use crate::erased::DynProvider;
 use crate::state_cache::Suitabilities;
 
 /// Resource type with typed properties and providers.
@@ -13,7 +14,7 @@ pub trait TypedResource: TypeSpec + TypedProperties + Sync {
     type Kind: ResourceKind<Properties = Self::Desired>;
 
     /// Providers, in the order of their names in [`TypeSpec::providers`].
-    const PROVIDERS: &'static [&'static dyn Provider<Self::Kind>];
+    const PROVIDERS: &'static [&'static dyn DynProvider<Self::Kind>];
 
     /// Advice if no provider can be bound.
     const NO_PROVIDER_ADVICE: Option<&'static str> = None;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ccm_host::{
     Cancellation, ClosedPlan, Command, Executor, Exit, Finished, FollowingExecutor, LastLine, Launch,
-    LaunchPlan, Local, LocalExecutor, Purpose, Role, Runner, RunnerMiddleware, SandboxRequest, StartError,
+    LaunchPlan, LocalExecutor, Purpose, Role, Runner, RunnerMiddleware, SandboxRequest, StartError,
 };
 use ccm_model::Stream;
 use ccm_testkit::{FakeFiles, FakeRunner};
@@ -23,15 +23,15 @@ impl RunnerMiddleware for Noting<'_> {
         self.inner
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
         self.log.borrow_mut().push(format!("{} {}", self.name, command.program.display()));
-        runner.run(command, cancellation, on_line)
+        runner.run(command, cancellation, on_line).await
     }
 }
 

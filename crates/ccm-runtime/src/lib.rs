@@ -83,20 +83,19 @@
 //! sees the resource, the reason and the diff, and allows, denies or waits for an approval.
 //!
 //! ```
-//! use ccm_runtime::{ChangeRequest, CommandRequest, Config, Gate, Local, Verdict};
+//! use ccm_runtime::{ChangeRequest, CommandRequest, Config, Gate, Verdict};
 //!
 //! struct NoShell;
 //!
 //! impl Gate for NoShell {
-//!     fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+//!     async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
 //!         let (reason, hints) = ("a shell is not allowed".to_owned(), Vec::new());
 //!         let is_shell = request.command.shell_text().is_some();
-//!         let verdict = if is_shell { Verdict::Deny { reason, hints } } else { Verdict::Allow };
-//!         Box::pin(async { verdict })
+//!         if is_shell { Verdict::Deny { reason, hints } } else { Verdict::Allow }
 //!     }
 //!
-//!     fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-//!         Box::pin(async { Verdict::Allow })
+//!     async fn before_change(&self, _: &ChangeRequest<'_>) -> Verdict {
+//!         Verdict::Allow
 //!     }
 //! }
 //!
@@ -170,8 +169,8 @@ pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
 pub use ccm_data::layers::{ValueOrigin, ValueSource};
 pub use ccm_engine::{
-    ChangeRequest, CommandRequest, Gate, GatedResource, LedgerDamage, LedgerError, OpenGate, PendingLedger,
-    PlannedChange, RecordedRefresh, ResourceType, Verdict,
+    ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, LedgerDamage, LedgerError, OpenGate,
+    PendingLedger, PlannedChange, RecordedRefresh, ResourceType, Verdict,
 };
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning, reference as fact_reference};

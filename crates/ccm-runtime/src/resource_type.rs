@@ -2,12 +2,12 @@
 #![doc = include_str!("resource_type.md")]
 
 pub use ccm_engine::{
-    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, ResourceType, Rule, Suitability,
-    Trigger, TypedResource, Verified,
+    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
+    Suitability, Trigger, TypedResource, Verified,
 };
 pub use ccm_host::{
     Command, Executor, Exit, FileAttributes, FileError, FileInfo, FileKind, Files, Finished, HashPolicy,
-    Host, InspectOptions, Local, NewContent, NewFile, PathInfo, Role, StartError,
+    Host, InspectOptions, NewContent, NewFile, PathInfo, Role, StartError,
 };
 pub use ccm_model::{
     Action, Change, ChangedLines, Claim, ClaimKind, Diagnostic, Failure, FailureKind, Fields,

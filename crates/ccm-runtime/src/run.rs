@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_engine::{Gate, Ledger, LedgerError};
+use ccm_engine::{DynGate, Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock};
 use ccm_host::{Files, FollowingExecutor, Host, LastLine, LocalExecutor};
 use ccm_model::{Event, ResourceId, RunSummary};
@@ -224,7 +224,7 @@ impl ActiveRun<'_> {
         let local = AnalysingExecutor { executor: &local };
         let verdicts = VerdictSlot::default();
         let policy_gate = PolicyGate::of_run(manifest, *commands, &verdicts);
-        let gate: &dyn Gate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
+        let gate: &dyn DynGate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
         let audit_gate = audit.as_deref().map(|audit| AuditGate { gate, audit, verdicts: &verdicts });
         let cancellation = options.canceller.cancellation();
         let executor =

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_audit::ForwardFailure;
-use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
+use ccm_engine::{DynGate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::state::{StateError, default_state_directory};
 use ccm_host::{Cancellation, Clock, ConfigurationError, Files, RunnerError, absolute};
 use ccm_model::{Diagnostic, SourceMap};
@@ -39,7 +39,7 @@ pub struct Config {
     pub doors: Box<dyn Doors + Send>,
     /// Gate that decides on every command and every change of a run before it happens; the default allows all
     /// of them.
-    pub gate: Box<dyn Gate + Send>,
+    pub gate: Box<dyn DynGate + Send>,
     /// Policy of the operator, which judges commands and changes before the gate.
     pub policy: PolicySource,
     /// Place of the audit log. A log that exists there is used.
@@ -153,7 +153,7 @@ pub struct Session {
     pub(crate) secrets: Secrets,
     pub(crate) doors: Rc<OpenDoors>,
     pub(crate) launcher: Option<PathBuf>,
-    pub(crate) gate: Box<dyn Gate + Send>,
+    pub(crate) gate: Box<dyn DynGate + Send>,
     pub(crate) policy_source: PolicySource,
     pub(crate) audit_source: AuditSource,
     pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,

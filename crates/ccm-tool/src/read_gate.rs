@@ -1,17 +1,17 @@
 //! The gate of sessions that only read.
 
 use ccm_host::CommandOrigin;
-use ccm_runtime::{ChangeRequest, CommandRequest, Gate, Local, Verdict};
+use ccm_runtime::{ChangeRequest, CommandRequest, Gate, Verdict};
 
 /// Gate that starts no command of a manifest and allows no change. A caller who may only read could otherwise write a
 /// manifest, and run its guards by a noop.
 pub(crate) struct ReadGate;
 
 impl Gate for ReadGate {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
         // Noop asks about the commands of a change as well, and starts none of them.
         let is_only_planned = request.noop && request.change.is_some();
-        let verdict = match request.command.origin {
+        match request.command.origin {
             CommandOrigin::Ccm => Verdict::Allow,
             _ if is_only_planned => Verdict::Allow,
             CommandOrigin::Argv | CommandOrigin::Shell => Verdict::Wait {
@@ -19,14 +19,13 @@ impl Gate for ReadGate {
                 hints: vec!["let an operator run `ccm apply --noop`".to_owned()],
                 intent: None,
             },
-        };
-        Box::pin(std::future::ready(verdict))
+        }
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        let denial =
-            || Verdict::Deny { reason: "tools that read change nothing".to_owned(), hints: Vec::new() };
-        let verdict = if request.noop { Verdict::Allow } else { denial() };
-        Box::pin(std::future::ready(verdict))
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
+        if request.noop {
+            return Verdict::Allow;
+        }
+        Verdict::Deny { reason: "tools that read change nothing".to_owned(), hints: Vec::new() }
     }
 }

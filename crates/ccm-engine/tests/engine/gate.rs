@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use ccm_engine::{ChangeRequest, CommandRequest, Gate, GatedResource, PlannedChange, Verdict};
-use ccm_host::{Local, Role};
+use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, PlannedChange, Verdict};
+use ccm_host::Role;
 use ccm_model::{Event, Failure, FailureKind, Intent, Node, Outcome};
 use ccm_redaction::Secrets;
 
@@ -29,10 +29,10 @@ impl FakeGate {
         Self::new(move |asked| if asked == question { denied() } else { Verdict::Allow })
     }
 
-    fn ask(&self, question: &str, noop: bool) -> Local<'_, Verdict> {
+    fn ask(&self, question: &str, noop: bool) -> Verdict {
         let noop = if noop { " in noop" } else { "" };
         called(format!("gate: {question}{noop}"));
-        Box::pin(std::future::ready((self.answer)(question)))
+        (self.answer)(question)
     }
 
     fn see(&self, resource: GatedResource<'_>) {
@@ -49,7 +49,7 @@ fn denied() -> Verdict {
 }
 
 impl Gate for FakeGate {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
         let role = match request.command.role {
             Role::Guard => "guard",
             Role::Query => "query",
@@ -61,14 +61,14 @@ impl Gate for FakeGate {
         self.ask(&format!("{role} of {}", request.resource.id().name), request.noop)
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
         self.see(request.resource);
         self.changes.borrow_mut().push(request.change.clone());
         self.ask(&format!("change of {}", request.resource.id().name), request.noop)
     }
 }
 
-fn run(lines: &[&str], noop: bool, gate: &dyn Gate) -> Ran {
+fn run(lines: &[&str], noop: bool, gate: &dyn DynGate) -> Ran {
     run_with(&catalog(lines), &Options { noop, gate: Some(gate), ..Options::default() })
 }
 
@@ -247,12 +247,12 @@ fn diff_that_only_the_gate_needs_is_not_reported() {
 struct Open;
 
 impl Gate for Open {
-    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(denied()))
+    async fn before_command(&self, _: &CommandRequest<'_>) -> Verdict {
+        denied()
     }
 
-    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(denied()))
+    async fn before_change(&self, _: &ChangeRequest<'_>) -> Verdict {
+        denied()
     }
 
     fn is_open(&self) -> bool {

@@ -12,7 +12,7 @@ use ccm_engine::{
     ChangeRequest, CommandRequest, Gate, LateValues, Ledger, LedgerError, LedgerRun, Resolved, RunProgress,
     Verdict, pending,
 };
-use ccm_host::Local;
+
 use ccm_host::state::Directory;
 use ccm_model::{
     CancelledCause, Catalog, Control, Failure, Group, GroupIndex, PendingCause, RefreshBlocker, Resource,
@@ -311,12 +311,12 @@ fn execution_without_effect_cancels_only_its_own_refreshes() {
 struct Closed;
 
 impl Gate for Closed {
-    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Allow))
+    async fn before_command(&self, _: &CommandRequest<'_>) -> Verdict {
+        Verdict::Allow
     }
 
-    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Deny { reason: "no".to_owned(), hints: Vec::new() }))
+    async fn before_change(&self, _: &ChangeRequest<'_>) -> Verdict {
+        Verdict::Deny { reason: "no".to_owned(), hints: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use ccm_model::Stream;
 
 use super::{Executor, RunnerMiddleware};
-use crate::Local;
+
 use crate::command::{Cancellation, Command, Finished, LastLine, Role, Runner, StartError};
 
 /// Executor whose commands share the last line that they print, except for those that are sensitive and those
@@ -24,18 +24,18 @@ impl RunnerMiddleware for FollowingExecutor<'_> {
         Some(&self.last_line)
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
         self.last_line.clear();
         if command.sensitive || command.role == Role::Query {
-            return runner.run(command, cancellation, on_line);
+            return runner.run(command, cancellation, on_line).await;
         }
         let command = Command { last_line: Some(self.last_line.clone()), ..command.clone() };
-        Box::pin(async move { runner.run(&command, cancellation, on_line).await })
+        runner.run(&command, cancellation, on_line).await
     }
 }

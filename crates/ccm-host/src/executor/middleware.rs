@@ -9,6 +9,7 @@ use crate::Local;
 use crate::command::{Cancellation, Command, Enforced, Finished, LastLine, Runner, StartError};
 
 /// Wrapper around an executor that sees every command, whether of a manifest or of a tool.
+#[allow(async_fn_in_trait, reason = "commands run on one thread, so that no future of them has to be `Send`")]
 pub trait RunnerMiddleware {
     /// Returns the executor that starts the commands.
     fn inner(&self) -> &dyn Executor;
@@ -33,13 +34,13 @@ pub trait RunnerMiddleware {
     }
 
     /// Runs a command with the plan of the inner executor, as [`Runner::run`] does.
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>>;
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError>;
 }
 
 impl<T: RunnerMiddleware> Executor for T {
@@ -96,6 +97,6 @@ impl<T: RunnerMiddleware> Runner for PlanWithin<'_, T> {
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>> {
-        self.middleware.run_around(&*self.plan, command, cancellation, on_line)
+        Box::pin(self.middleware.run_around(&*self.plan, command, cancellation, on_line))
     }
 }

@@ -7,7 +7,7 @@ mod properties;
 mod rules;
 mod state;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, PropertyError, TypeSpec, TypedProperties};
 
@@ -81,5 +81,5 @@ impl TypedProperties for ArchiveType {
 impl TypedResource for ArchiveType {
     type Kind = ArchiveResource;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ArchiveResource>] = &[&Downloader];
+    const PROVIDERS: &'static [&'static dyn DynProvider<ArchiveResource>] = &[&Downloader];
 }

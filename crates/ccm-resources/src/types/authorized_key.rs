@@ -4,7 +4,7 @@ mod decide;
 mod posix_keys;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -66,5 +66,5 @@ impl TypedProperties for AuthorizedKeyType {
 impl TypedResource for AuthorizedKeyType {
     type Kind = KeyKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<KeyKind>] = &[&PosixKeys];
+    const PROVIDERS: &'static [&'static dyn DynProvider<KeyKind>] = &[&PosixKeys];
 }

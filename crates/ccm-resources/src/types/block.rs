@@ -4,7 +4,7 @@ mod desired;
 mod plan;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand};
 
@@ -54,5 +54,5 @@ impl TypedProperties for BlockType {
 impl TypedResource for BlockType {
     type Kind = PartKind<DesiredBlock>;
 
-    const PROVIDERS: &'static [&'static dyn Provider<Self::Kind>] = &[&PartEditor::<DesiredBlock>::NEW];
+    const PROVIDERS: &'static [&'static dyn DynProvider<Self::Kind>] = &[&PartEditor::<DesiredBlock>::NEW];
 }

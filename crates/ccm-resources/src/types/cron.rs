@@ -7,7 +7,7 @@ mod desired;
 mod fields;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -75,5 +75,5 @@ impl TypedProperties for CronType {
 impl TypedResource for CronType {
     type Kind = CronKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<CronKind>] = &[&CronDirectory, &Crontab];
+    const PROVIDERS: &'static [&'static dyn DynProvider<CronKind>] = &[&CronDirectory, &Crontab];
 }

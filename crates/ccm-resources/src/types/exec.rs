@@ -25,7 +25,7 @@ mod state;
 mod tries;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
     CheckInput, FilledPath, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
@@ -162,7 +162,7 @@ impl TypedProperties for ExecType {
 impl TypedResource for ExecType {
     type Kind = ExecKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL, &DOCKER];
+    const PROVIDERS: &'static [&'static dyn DynProvider<ExecKind>] = &[&POSIX, &SHELL, &DOCKER];
 }
 
 fn syntax_of(resource: &Resource) -> CommandSyntax {

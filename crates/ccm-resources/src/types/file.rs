@@ -15,7 +15,7 @@ mod rules;
 mod state;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
 use ccm_properties::{
     CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand,
@@ -124,7 +124,7 @@ impl TypedProperties for FileType {
 impl TypedResource for FileType {
     type Kind = FileResource;
 
-    const PROVIDERS: &'static [&'static dyn Provider<FileResource>] = &[&Posix];
+    const PROVIDERS: &'static [&'static dyn DynProvider<FileResource>] = &[&Posix];
 }
 
 /// Warns of a secret in a file that everybody can read.

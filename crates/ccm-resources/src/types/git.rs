@@ -12,7 +12,7 @@ mod state;
 mod stored_references;
 mod update;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -94,5 +94,5 @@ impl TypedProperties for GitType {
 impl TypedResource for GitType {
     type Kind = CheckoutKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<CheckoutKind>] = &[&GitCheckouts];
+    const PROVIDERS: &'static [&'static dyn DynProvider<CheckoutKind>] = &[&GitCheckouts];
 }

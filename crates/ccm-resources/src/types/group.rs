@@ -4,7 +4,7 @@ mod decide;
 mod properties;
 mod shadow_groups;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -61,5 +61,5 @@ impl TypedProperties for GroupType {
 impl TypedResource for GroupType {
     type Kind = GroupKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<GroupKind>] = &[&ShadowGroups];
+    const PROVIDERS: &'static [&'static dyn DynProvider<GroupKind>] = &[&ShadowGroups];
 }

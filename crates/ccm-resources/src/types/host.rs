@@ -5,7 +5,7 @@ mod hosts_file;
 mod posix_hosts;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
@@ -52,5 +52,5 @@ impl TypedProperties for HostType {
 impl TypedResource for HostType {
     type Kind = HostKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<HostKind>] = &[&PosixHosts];
+    const PROVIDERS: &'static [&'static dyn DynProvider<HostKind>] = &[&PosixHosts];
 }

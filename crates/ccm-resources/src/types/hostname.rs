@@ -3,7 +3,7 @@
 mod decide;
 mod posix_hostname;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
@@ -48,5 +48,5 @@ impl TypedProperties for HostnameType {
 impl TypedResource for HostnameType {
     type Kind = HostnameKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<HostnameKind>] = &[&PosixHostname];
+    const PROVIDERS: &'static [&'static dyn DynProvider<HostnameKind>] = &[&PosixHostname];
 }

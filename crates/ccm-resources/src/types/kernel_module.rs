@@ -5,7 +5,7 @@ mod kmod;
 mod module_files;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -66,5 +66,5 @@ impl TypedProperties for KernelModuleType {
 impl TypedResource for KernelModuleType {
     type Kind = KernelModuleKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<KernelModuleKind>] = &[&Kmod];
+    const PROVIDERS: &'static [&'static dyn DynProvider<KernelModuleKind>] = &[&Kmod];
 }

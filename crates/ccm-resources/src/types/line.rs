@@ -4,7 +4,7 @@ mod desired;
 mod plan;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand, is_sensitive};
 
@@ -57,5 +57,5 @@ impl TypedProperties for LineType {
 impl TypedResource for LineType {
     type Kind = PartKind<DesiredLine>;
 
-    const PROVIDERS: &'static [&'static dyn Provider<Self::Kind>] = &[&PartEditor::<DesiredLine>::NEW];
+    const PROVIDERS: &'static [&'static dyn DynProvider<Self::Kind>] = &[&PartEditor::<DesiredLine>::NEW];
 }

@@ -5,7 +5,7 @@ mod posix_locale;
 mod properties;
 mod settings_file;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -56,5 +56,5 @@ impl TypedProperties for LocaleType {
 impl TypedResource for LocaleType {
     type Kind = LocaleKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<LocaleKind>] = &[&PosixLocale];
+    const PROVIDERS: &'static [&'static dyn DynProvider<LocaleKind>] = &[&PosixLocale];
 }

@@ -7,7 +7,7 @@ mod mount_options;
 mod properties;
 mod util_linux;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -75,5 +75,5 @@ impl TypedProperties for MountType {
 impl TypedResource for MountType {
     type Kind = MountKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<MountKind>] = &[&UtilLinux];
+    const PROVIDERS: &'static [&'static dyn DynProvider<MountKind>] = &[&UtilLinux];
 }

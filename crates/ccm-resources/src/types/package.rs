@@ -8,7 +8,7 @@ mod provider;
 mod rules;
 mod state;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -109,7 +109,7 @@ impl TypedProperties for PackageType {
 impl TypedResource for PackageType {
     type Kind = PackageKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] =
+    const PROVIDERS: &'static [&'static dyn DynProvider<PackageKind>] =
         &[&Packages(Apt), &Packages(Dnf), &Packages(Pacman)];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
         Some("limit the package to some machines with `control`, or call another tool with an `exec`");

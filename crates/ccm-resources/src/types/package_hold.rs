@@ -6,7 +6,7 @@ mod properties;
 
 use std::time::Duration;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -79,6 +79,6 @@ impl TypedProperties for PackageHoldType {
 impl TypedResource for PackageHoldType {
     type Kind = HoldKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<HoldKind>] = &[&APT, &DNF];
+    const PROVIDERS: &'static [&'static dyn DynProvider<HoldKind>] = &[&APT, &DNF];
     const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the hold to some machines with `control`");
 }

@@ -9,7 +9,7 @@ mod properties;
 mod repository_provider;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
@@ -85,7 +85,7 @@ impl TypedProperties for PackageRepositoryType {
 impl TypedResource for PackageRepositoryType {
     type Kind = RepositoryKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<RepositoryKind>] = &[&APT, &DNF];
+    const PROVIDERS: &'static [&'static dyn DynProvider<RepositoryKind>] = &[&APT, &DNF];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
         Some("limit the repository to some machines with `control`");
 }

@@ -4,7 +4,7 @@ mod decide;
 mod properties;
 mod systemd_reboot;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Diagnostic, DiagnosticKind, Resource};
 use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
 
@@ -75,6 +75,6 @@ impl TypedProperties for RebootType {
 impl TypedResource for RebootType {
     type Kind = RebootKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<RebootKind>] = &[&SystemdReboot];
+    const PROVIDERS: &'static [&'static dyn DynProvider<RebootKind>] = &[&SystemdReboot];
     const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the reboot to some machines with `control`");
 }

@@ -6,7 +6,7 @@ mod properties;
 mod provider;
 mod rules;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand};
 
@@ -75,5 +75,5 @@ impl TypedProperties for ScaffoldType {
 impl TypedResource for ScaffoldType {
     type Kind = ScaffoldResource;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ScaffoldResource>] = &[&PosixScaffold];
+    const PROVIDERS: &'static [&'static dyn DynProvider<ScaffoldResource>] = &[&PosixScaffold];
 }

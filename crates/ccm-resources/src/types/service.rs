@@ -11,7 +11,7 @@ mod suggestions;
 mod systemd;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -109,7 +109,7 @@ impl TypedProperties for ServiceType {
 impl TypedResource for ServiceType {
     type Kind = ServiceKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ServiceKind>] = &[&Systemd];
+    const PROVIDERS: &'static [&'static dyn DynProvider<ServiceKind>] = &[&Systemd];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
         Some("limit the service to some machines with `control`");
 }

@@ -5,7 +5,7 @@ mod ini_line;
 mod plan;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand};
 
@@ -60,5 +60,5 @@ impl TypedProperties for SettingType {
 impl TypedResource for SettingType {
     type Kind = PartKind<DesiredSetting>;
 
-    const PROVIDERS: &'static [&'static dyn Provider<Self::Kind>] = &[&PartEditor::<DesiredSetting>::NEW];
+    const PROVIDERS: &'static [&'static dyn DynProvider<Self::Kind>] = &[&PartEditor::<DesiredSetting>::NEW];
 }

@@ -6,7 +6,7 @@ mod parameter_file;
 mod procfs;
 mod properties;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -62,5 +62,5 @@ impl TypedProperties for SysctlType {
 impl TypedResource for SysctlType {
     type Kind = SysctlKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<SysctlKind>] = &[&Procfs];
+    const PROVIDERS: &'static [&'static dyn DynProvider<SysctlKind>] = &[&Procfs];
 }

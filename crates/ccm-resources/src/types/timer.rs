@@ -7,7 +7,7 @@ mod systemd_timers;
 mod units;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -83,7 +83,7 @@ impl TypedProperties for TimerType {
 impl TypedResource for TimerType {
     type Kind = TimerKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<TimerKind>] = &[&SystemdTimers];
+    const PROVIDERS: &'static [&'static dyn DynProvider<TimerKind>] = &[&SystemdTimers];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
         Some("use the type `cron`, or limit the timer to some machines with `control`");
 }

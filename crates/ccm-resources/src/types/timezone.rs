@@ -3,7 +3,7 @@
 mod decide;
 mod posix_timezone;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -52,5 +52,5 @@ impl TypedProperties for TimezoneType {
 impl TypedResource for TimezoneType {
     type Kind = TimezoneKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<TimezoneKind>] = &[&PosixTimezone];
+    const PROVIDERS: &'static [&'static dyn DynProvider<TimezoneKind>] = &[&PosixTimezone];
 }

@@ -10,7 +10,7 @@ mod shadow_users;
 mod shells;
 mod state;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{DynProvider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
@@ -77,5 +77,5 @@ impl TypedProperties for UserType {
 impl TypedResource for UserType {
     type Kind = UserKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<UserKind>] = &[&ShadowUsers];
+    const PROVIDERS: &'static [&'static dyn DynProvider<UserKind>] = &[&ShadowUsers];
 }

@@ -1,7 +1,7 @@
 //! Commands and guards behind a gate.
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
-use ccm_host::{Host, Local, LocalExecutor, Role};
+use ccm_host::{Host, LocalExecutor, Role};
 use ccm_model::{FailureKind, Intent, Outcome, Resource};
 
 use crate::exec;
@@ -84,13 +84,13 @@ fn a_guard_that_needs_an_approval_fails_a_run_and_is_unknown_in_noop() {
 struct FirstWaits;
 
 impl Gate for FirstWaits {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
         let is_first = request.command.program.ends_with("first");
-        Box::pin(std::future::ready(if is_first { waiting() } else { Verdict::Allow }))
+        if is_first { waiting() } else { Verdict::Allow }
     }
 
-    fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Allow))
+    async fn before_change(&self, _: &ChangeRequest<'_>) -> Verdict {
+        Verdict::Allow
     }
 }
 

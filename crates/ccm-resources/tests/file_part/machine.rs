@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
 use ccm_host::{
-    Cancellation, FileChange, FileError, Files, FilesMiddleware, Host, Local, LocalExecutor, SystemFiles,
+    Cancellation, FileChange, FileError, Files, FilesMiddleware, Host, LocalExecutor, SystemFiles,
 };
 use ccm_model::{Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -48,15 +48,15 @@ impl FilesMiddleware for Watched<'_> {
 struct Interfering<'a>(&'a dyn Fn(&Path));
 
 impl Gate for Interfering<'_> {
-    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Allow))
+    async fn before_command(&self, _: &CommandRequest<'_>) -> Verdict {
+        Verdict::Allow
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
         let properties = request.resource.properties();
         let path = properties.get("path").and_then(|path| path.as_text());
         (self.0)(Path::new(path.unwrap_or_default()));
-        Box::pin(std::future::ready(Verdict::Allow))
+        Verdict::Allow
     }
 }
 

@@ -6,10 +6,10 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ccm_engine::{
-    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Rule, Suitability, Trigger,
-    TypedResource, Verified,
+    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, Rule, Suitability,
+    Trigger, TypedResource, Verified,
 };
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Action, DiagnosticKind, Failure, Fields, Resource, Verb};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
@@ -58,7 +58,7 @@ impl TypedProperties for MemoType {
 impl TypedResource for MemoType {
     type Kind = MemoKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<MemoKind>] = &[&Wall];
+    const PROVIDERS: &'static [&'static dyn DynProvider<MemoKind>] = &[&Wall];
 }
 
 pub(crate) struct MemoKind;
@@ -120,24 +120,17 @@ impl Provider<MemoKind> for Wall {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        memo: &'a String,
-        _: ReadPurpose<'a, ()>,
-        _: &'a mut Context<'_>,
-    ) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async move { Ok(WALL.with_borrow(|wall| wall.contains(memo))) })
+    async fn status(
+        &self,
+        memo: &String,
+        _: ReadPurpose<'_, ()>,
+        _: &mut Context<'_>,
+    ) -> Result<bool, Failure> {
+        Ok(WALL.with_borrow(|wall| wall.contains(memo)))
     }
 
-    fn execute<'a>(
-        &'a self,
-        memo: &'a String,
-        _: &'a bool,
-        _: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(async move {
-            WALL.with_borrow_mut(|wall| wall.push(memo.clone()));
-            Ok(())
-        })
+    async fn execute(&self, memo: &String, _: &bool, _: &mut Context<'_>) -> Result<(), Failure> {
+        WALL.with_borrow_mut(|wall| wall.push(memo.clone()));
+        Ok(())
     }
 }

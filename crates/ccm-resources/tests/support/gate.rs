@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
-use ccm_host::{Cancellation, CommandOrigin, Host, Local, Role};
+use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
+use ccm_host::{Cancellation, CommandOrigin, Host, Role};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_resources::types;
@@ -42,7 +42,7 @@ impl RoleGate {
 
 /// Applies resources behind any gate.
 pub(crate) fn run_behind(
-    gate: &dyn Gate,
+    gate: &dyn DynGate,
     resources: Vec<Resource>,
     noop: bool,
     host: Host<'_>,
@@ -60,7 +60,7 @@ pub(crate) fn run_behind(
 }
 
 impl Gate for RoleGate {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
         let command = request.command;
         let text = match command.origin {
             CommandOrigin::Argv => format!("argv {}", command.program.display()),
@@ -68,12 +68,11 @@ impl Gate for RoleGate {
             CommandOrigin::Ccm => format!("ccm {}", command.program.display()),
         };
         self.asked.borrow_mut().push(format!("{:?}: {text}", command.role));
-        let verdict = if command.role == self.role { self.verdict.clone() } else { Verdict::Allow };
-        Box::pin(std::future::ready(verdict))
+        if command.role == self.role { self.verdict.clone() } else { Verdict::Allow }
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
         self.asked.borrow_mut().push(format!("change: {}", request.change.reason));
-        Box::pin(std::future::ready(Verdict::Allow))
+        Verdict::Allow
     }
 }

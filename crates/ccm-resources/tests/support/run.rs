@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{Gate, NoLateValues, OpenGate, ResourceType, Run, Stop};
+use ccm_engine::{DynGate, NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, CapturedOutput, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -43,7 +43,7 @@ pub(crate) fn run_gated(
     resources: Vec<Resource>,
     host: Host<'_>,
     manner: &Manner<'_>,
-    gate: &dyn Gate,
+    gate: &dyn DynGate,
 ) -> Vec<Transaction> {
     let catalog = Catalog { resources, ..Catalog::default() };
     let types: Vec<_> = types.iter().map(|found| *found as _).collect();

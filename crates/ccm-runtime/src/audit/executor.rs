@@ -1,6 +1,6 @@
 //! The executor that records each command.
 
-use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
+use ccm_host::{Cancellation, Command, Executor, Finished, Runner, RunnerMiddleware, StartError};
 use ccm_model::Stream;
 
 use super::RunAudit;
@@ -17,18 +17,16 @@ impl RunnerMiddleware for AuditedExecutor<'_> {
         self.executor
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
-        Box::pin(async move {
-            self.audit.start(command)?;
-            let result = runner.run(command, cancellation, on_line).await;
-            self.audit.finish(result.as_ref(), command.sensitive);
-            result
-        })
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
+        self.audit.start(command)?;
+        let result = runner.run(command, cancellation, on_line).await;
+        self.audit.finish(result.as_ref(), command.sensitive);
+        result
     }
 }

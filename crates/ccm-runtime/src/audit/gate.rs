@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use ccm_audit::RecordedVerdict;
-use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
-use ccm_host::{Local, Role};
+use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
+use ccm_host::Role;
 use ccm_model::Refusal;
 
 use super::{ApprovalEvent, RunAudit};
@@ -51,60 +51,54 @@ impl VerdictSlot {
 /// Gate that records what the gate behind it allows or refuses. What can't be recorded is refused, if a record is
 /// required.
 pub(crate) struct AuditGate<'s> {
-    pub(crate) gate: &'s dyn Gate,
+    pub(crate) gate: &'s dyn DynGate,
     pub(crate) audit: &'s RunAudit,
     pub(crate) verdicts: &'s VerdictSlot,
 }
 
 impl Gate for AuditGate<'_> {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(async move {
-            let _of_another = self.verdicts.take();
-            let answer = self.gate.before_command(request).await;
-            self.audit.approvals(&self.verdicts.take_approvals());
-            let verdict = self.verdicts.take();
-            let resource = request.resource.id().to_string();
-            let role = role_name(request.command.role);
-            match &answer {
-                Verdict::Allow => {
-                    // The executor records the command when it starts it. Noop only judges some.
-                    self.audit.expect_command(resource, verdict, request.noop);
-                    answer
-                }
-                Verdict::Deny { .. } | Verdict::Wait { .. } if request.noop => answer,
-                Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
-                    self.audit.refuse(role, &resource, request.command, (&verdict, reason));
-                    answer
-                }
+    async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
+        let _of_another = self.verdicts.take();
+        let answer = self.gate.before_command(request).await;
+        self.audit.approvals(&self.verdicts.take_approvals());
+        let verdict = self.verdicts.take();
+        let resource = request.resource.id().to_string();
+        let role = role_name(request.command.role);
+        match &answer {
+            Verdict::Allow => {
+                // The executor records the command when it starts it. Noop only judges some.
+                self.audit.expect_command(resource, verdict, request.noop);
+                answer
             }
-        })
+            Verdict::Deny { .. } | Verdict::Wait { .. } if request.noop => answer,
+            Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
+                self.audit.refuse(role, &resource, request.command, (&verdict, reason));
+                answer
+            }
+        }
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(async move {
-            let _of_another = self.verdicts.take();
-            let answer = self.gate.before_change(request).await;
-            self.audit.approvals(&self.verdicts.take_approvals());
-            let verdict = self.verdicts.take();
-            if request.noop {
-                return answer;
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
+        let _of_another = self.verdicts.take();
+        let answer = self.gate.before_change(request).await;
+        self.audit.approvals(&self.verdicts.take_approvals());
+        let verdict = self.verdicts.take();
+        if request.noop {
+            return answer;
+        }
+        let id = request.resource.id();
+        match &answer {
+            Verdict::Allow if &*id.type_name == COMMANDS_ONLY => answer,
+            Verdict::Allow => {
+                let recorded = self.audit.change(&id.to_string(), &verdict);
+                recorded
+                    .map_or_else(|Refusal { reason, hints, .. }| Verdict::Deny { reason, hints }, |()| answer)
             }
-            let id = request.resource.id();
-            match &answer {
-                Verdict::Allow if &*id.type_name == COMMANDS_ONLY => answer,
-                Verdict::Allow => {
-                    let recorded = self.audit.change(&id.to_string(), &verdict);
-                    recorded.map_or_else(
-                        |Refusal { reason, hints, .. }| Verdict::Deny { reason, hints },
-                        |()| answer,
-                    )
-                }
-                Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
-                    self.audit.refuse_change(&id.to_string(), (&verdict, reason));
-                    answer
-                }
+            Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
+                self.audit.refuse_change(&id.to_string(), (&verdict, reason));
+                answer
             }
-        })
+        }
     }
 }
 

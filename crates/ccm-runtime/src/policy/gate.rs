@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict as GateVerdict};
 use ccm_expr::{Timestamp, Value};
-use ccm_host::{Command, CommandOrigin, Local, current_user};
+use ccm_host::{Command, CommandOrigin, current_user};
 use ccm_model::{ClaimKind, PathKind};
 use ccm_policy::{
     Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
@@ -181,17 +181,17 @@ impl<'s> PolicyGate<'s> {
 }
 
 impl Gate for PolicyGate<'_> {
-    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, GateVerdict> {
+    async fn before_command(&self, request: &CommandRequest<'_>) -> GateVerdict {
         match self.judge_command(request) {
-            GateVerdict::Allow => self.session.gate.before_command(request),
-            refusal => Box::pin(std::future::ready(refusal)),
+            GateVerdict::Allow => self.session.gate.before_command(request).await,
+            refusal => refusal,
         }
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, GateVerdict> {
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> GateVerdict {
         match self.judge_change(request) {
-            GateVerdict::Allow => self.session.gate.before_change(request),
-            refusal => Box::pin(std::future::ready(refusal)),
+            GateVerdict::Allow => self.session.gate.before_change(request).await,
+            refusal => refusal,
         }
     }
 }

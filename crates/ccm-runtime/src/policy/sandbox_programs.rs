@@ -1,11 +1,8 @@
 //! Programs that a sandbox with `programs: analysed` may execute.
 
-use std::future::ready;
 use std::path::PathBuf;
 
-use ccm_host::{
-    Cancellation, Command, Enforced, Executor, Finished, Local, Runner, RunnerMiddleware, StartError,
-};
+use ccm_host::{Cancellation, Command, Enforced, Executor, Finished, Runner, RunnerMiddleware, StartError};
 use ccm_model::Stream;
 
 use super::gate::analysis_of;
@@ -32,17 +29,17 @@ impl RunnerMiddleware for AnalysingExecutor<'_> {
         }
     }
 
-    fn run_around<'a>(
-        &'a self,
-        runner: &'a dyn Runner,
-        command: &'a Command,
-        cancellation: &'a Cancellation,
-        on_line: &'a mut dyn FnMut(Stream, &str),
-    ) -> Local<'a, Result<Finished, StartError>> {
+    async fn run_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(Stream, &str),
+    ) -> Result<Finished, StartError> {
         match with_started_programs(command) {
-            Ok(None) => runner.run(command, cancellation, on_line),
-            Ok(Some(command)) => Box::pin(async move { runner.run(&command, cancellation, on_line).await }),
-            Err(error) => Box::pin(ready(Err(error))),
+            Ok(None) => runner.run(command, cancellation, on_line).await,
+            Ok(Some(command)) => runner.run(&command, cancellation, on_line).await,
+            Err(error) => Err(error),
         }
     }
 }

@@ -1,10 +1,8 @@
 //! A program's own gate.
 
-use std::future::ready;
-
 use ccm_model::{FailureKind, Outcome};
 use ccm_runtime::{
-    ChangeRequest, CommandRequest, Config, Gate, Local, RunMode, RunOptions, Session, Verdict, spawn,
+    ChangeRequest, CommandRequest, Config, Gate, RunMode, RunOptions, Session, Verdict, spawn,
 };
 use ccm_testkit::Scratch;
 
@@ -14,15 +12,15 @@ use crate::{config, manifest_of, run};
 struct FilesOnly;
 
 impl Gate for FilesOnly {
-    fn before_command<'a>(&'a self, _: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(ready(Verdict::Deny { reason: "no commands here".to_owned(), hints: Vec::new() }))
+    async fn before_command(&self, _: &CommandRequest<'_>) -> Verdict {
+        Verdict::Deny { reason: "no commands here".to_owned(), hints: Vec::new() }
     }
 
-    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
-        Box::pin(ready(match &*request.resource.id().type_name {
+    async fn before_change(&self, request: &ChangeRequest<'_>) -> Verdict {
+        match &*request.resource.id().type_name {
             "file" => Verdict::Allow,
             _ => Verdict::Deny { reason: "files only".to_owned(), hints: Vec::new() },
-        }))
+        }
     }
 }
 

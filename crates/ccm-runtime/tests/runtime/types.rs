@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Action, Context, Decision, Described, Failure, FailureKind, Fields, FileAttributes, Host, Local,
+    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, Fields, FileAttributes, Host,
     NewContent, NewFile, PropertyError, Provider, ReadPurpose, Resource, ResourceKind, Rule, Suitability,
     Text, Trigger, TypeSpec, TypedProperties, TypedResource, Verb, Verified, properties,
 };
@@ -59,7 +59,7 @@ impl TypedProperties for GreetingType {
 impl TypedResource for GreetingType {
     type Kind = GreetingKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<GreetingKind>] = &[&Plain];
+    const PROVIDERS: &'static [&'static dyn DynProvider<GreetingKind>] = &[&Plain];
 }
 
 struct Greeting {
@@ -126,35 +126,26 @@ impl Provider<GreetingKind> for Plain {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        greeting: &'a Greeting,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async move {
-            let files = context.host.files;
-            let failed = |error: &dyn std::error::Error| Failure::from_error(FailureKind::Read, error);
-            if !files.exists(&greeting.path).map_err(|error| failed(&error))? {
-                return Ok(false);
-            }
-            let found = files.content(&greeting.path, 1 << 20).map_err(|error| failed(&error))?;
-            Ok(found.as_deref() == Some(greeting.text.as_bytes()))
-        })
+    async fn status(
+        &self,
+        greeting: &Greeting,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Failure> {
+        let files = context.host.files;
+        let failed = |error: &dyn std::error::Error| Failure::from_error(FailureKind::Read, error);
+        if !files.exists(&greeting.path).map_err(|error| failed(&error))? {
+            return Ok(false);
+        }
+        let found = files.content(&greeting.path, 1 << 20).map_err(|error| failed(&error))?;
+        Ok(found.as_deref() == Some(greeting.text.as_bytes()))
     }
 
-    fn execute<'a>(
-        &'a self,
-        greeting: &'a Greeting,
-        _: &'a bool,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(async move {
-            let attributes = FileAttributes::default();
-            let new = NewFile { content: NewContent::Bytes(greeting.text.as_bytes()), attributes };
-            let written = context.host.files.write(&greeting.path, &new);
-            written.map(drop).map_err(|error| Failure::from_error(FailureKind::Change, &error))
-        })
+    async fn execute(&self, greeting: &Greeting, _: &bool, context: &mut Context<'_>) -> Result<(), Failure> {
+        let attributes = FileAttributes::default();
+        let new = NewFile { content: NewContent::Bytes(greeting.text.as_bytes()), attributes };
+        let written = context.host.files.write(&greeting.path, &new);
+        written.map(drop).map_err(|error| Failure::from_error(FailureKind::Change, &error))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, Executor, Host, Local, Role};
+use ccm_host::{Command, Executor, Host, Role};
 use ccm_model::{Artifact, Failure, MissingPrerequisite, Stream};
 
 use super::calls::{called, count_question, look_before, stop_run};
@@ -87,21 +87,19 @@ impl Provider<FakeKind> for FakeProvider {
         self.at_once
     }
 
-    fn status_many<'a>(
-        &'a self,
-        fakes: &'a [&'a Behaviour],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<bool, Failure>>> {
-        Box::pin(async move {
-            called(format!("read many {}", names(fakes)));
-            assert!(fakes.iter().all(|fake| fake.breaks != "read panics"), "a panic in reading many");
-            let mut states = Vec::new();
-            for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
-                let read = on_the_way(fake, context).await.map(|()| fake.needs);
-                states.push(if fake.fails == "read" { Err(failed("read failed")) } else { read });
-            }
-            states
-        })
+    async fn status_many(
+        &self,
+        fakes: &[&Behaviour],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<bool, Failure>> {
+        called(format!("read many {}", names(fakes)));
+        assert!(fakes.iter().all(|fake| fake.breaks != "read panics"), "a panic in reading many");
+        let mut states = Vec::new();
+        for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
+            let read = on_the_way(fake, context).await.map(|()| fake.needs);
+            states.push(if fake.fails == "read" { Err(failed("read failed")) } else { read });
+        }
+        states
     }
 
     fn change_batch_size(&self) -> usize {
@@ -112,95 +110,82 @@ impl Provider<FakeKind> for FakeProvider {
         one.0.sort == other.0.sort
     }
 
-    fn execute_many<'a>(
-        &'a self,
-        changes: &'a [(&'a Behaviour, &'a bool)],
-        _: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<bool, Failure>>> {
-        Box::pin(async move {
-            let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
-            look_before(&names(&fakes));
-            called(format!("execute many {}", names(&fakes)));
-            assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
-            let mut effects = Vec::new();
-            for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
-                let fails = fake.fails == "execute";
-                effects.push(if fails { Err(failed("execute failed")) } else { Ok(!fake.idle) });
-                if fake.stops {
-                    stop_run();
-                }
-            }
-            effects
-        })
-    }
-
-    fn status<'a>(
-        &'a self,
-        fake: &'a Behaviour,
-        reading: ReadPurpose<'a, bool>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async move {
-            match reading {
-                ReadPurpose::Before { .. } => {
-                    step(fake, "read")?;
-                    on_the_way(fake, context).await?;
-                    Ok(fake.needs)
-                }
-                ReadPurpose::After(_) => {
-                    context.warn(format!("{} was verified", fake.name));
-                    if self.at_once > 1 {
-                        called(format!("verify {}", fake.name));
-                        on_the_way(fake, context).await?;
-                    }
-                    Ok(false)
-                }
-            }
-        })
-    }
-
-    fn execute<'a>(
-        &'a self,
-        fake: &'a Behaviour,
-        _: &'a bool,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async move {
-            look_before(&fake.name);
-            step(fake, "execute")?;
-            if fake.runs {
-                start(Role::Command, context.host.executor, context).await?;
-            }
-            if fake.hangs {
-                std::future::pending::<()>().await;
-            }
-            context.line(Stream::Stdout, "a line");
-            if !fake.yields.is_empty() {
-                context.record_artifacts(vec![Artifact { name: "old".into(), content: Vec::new() }]);
-                context.record_artifacts(vec![Artifact {
-                    name: "it".into(),
-                    content: fake.yields.clone().into_bytes(),
-                }]);
-            }
+    async fn execute_many(
+        &self,
+        changes: &[(&Behaviour, &bool)],
+        _: &mut Context<'_>,
+    ) -> Vec<Result<bool, Failure>> {
+        let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
+        look_before(&names(&fakes));
+        called(format!("execute many {}", names(&fakes)));
+        assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
+        let mut effects = Vec::new();
+        for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
+            let fails = fake.fails == "execute";
+            effects.push(if fails { Err(failed("execute failed")) } else { Ok(!fake.idle) });
             if fake.stops {
                 stop_run();
             }
-            Ok(!fake.idle)
-        })
+        }
+        effects
     }
 
-    fn preflight<'a>(
-        &'a self,
-        fake: &'a Behaviour,
-        _: &'a bool,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            if fake.runs {
-                let asked = context.ask_gate(&command(Role::Command)).await;
-                asked.map_err(|error| error.failure())?;
+    async fn status(
+        &self,
+        fake: &Behaviour,
+        reading: ReadPurpose<'_, bool>,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Failure> {
+        match reading {
+            ReadPurpose::Before { .. } => {
+                step(fake, "read")?;
+                on_the_way(fake, context).await?;
+                Ok(fake.needs)
             }
-            Ok(vec![format!("{} was foreseen", fake.name)])
-        })
+            ReadPurpose::After(_) => {
+                context.warn(format!("{} was verified", fake.name));
+                if self.at_once > 1 {
+                    called(format!("verify {}", fake.name));
+                    on_the_way(fake, context).await?;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    async fn execute(&self, fake: &Behaviour, _: &bool, context: &mut Context<'_>) -> Result<bool, Failure> {
+        look_before(&fake.name);
+        step(fake, "execute")?;
+        if fake.runs {
+            start(Role::Command, context.host.executor, context).await?;
+        }
+        if fake.hangs {
+            std::future::pending::<()>().await;
+        }
+        context.line(Stream::Stdout, "a line");
+        if !fake.yields.is_empty() {
+            context.record_artifacts(vec![Artifact { name: "old".into(), content: Vec::new() }]);
+            context.record_artifacts(vec![Artifact {
+                name: "it".into(),
+                content: fake.yields.clone().into_bytes(),
+            }]);
+        }
+        if fake.stops {
+            stop_run();
+        }
+        Ok(!fake.idle)
+    }
+
+    async fn preflight(
+        &self,
+        fake: &Behaviour,
+        _: &bool,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        if fake.runs {
+            let asked = context.ask_gate(&command(Role::Command)).await;
+            asked.map_err(|error| error.failure())?;
+        }
+        Ok(vec![format!("{} was foreseen", fake.name)])
     }
 }

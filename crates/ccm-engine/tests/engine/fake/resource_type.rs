@@ -1,6 +1,6 @@
 //! The fake type, as the loader and the engine see it.
 
-use ccm_engine::{Binder, BoundResource, Provider, ResourceType, Suitabilities, bind};
+use ccm_engine::{Binder, BoundResource, DynProvider, ResourceType, Suitabilities, bind};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
 use ccm_properties::{CheckInput, FilledPath, OwnProperties, PropertySpec, TypeSpec};
 
@@ -10,7 +10,7 @@ use super::{Behaviour, FakeKind};
 
 pub(super) struct FakeType;
 
-static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
+static PROVIDERS: [&'static dyn DynProvider<FakeKind>; 3] = [
     &FakeProvider { name: "fake", at_once: 1 },
     &FakeProvider { name: "four", at_once: 4 },
     &FakeProvider { name: "all", at_once: usize::MAX },

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::task::Poll;
 
-use ccm_engine::{Gate, LateValues, Ledger, NoLateValues, OpenGate, Run, Stop};
+use ccm_engine::{DynGate, LateValues, Ledger, NoLateValues, OpenGate, Run, Stop};
 use ccm_host::{CancellationLevel, CancellationSource, Host, LocalExecutor, Runner};
 use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, StopCause};
 use ccm_redaction::Secrets;
@@ -30,7 +30,7 @@ pub(crate) struct Options<'a> {
     pub secrets: Secrets,
     pub ledger: Option<&'a Ledger>,
     pub runner: Option<&'a dyn Runner>,
-    pub gate: Option<&'a dyn Gate>,
+    pub gate: Option<&'a dyn DynGate>,
     /// Existing files.
     pub there: &'a [&'a str],
     /// Only what is not unchanged is described.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ccm_engine::Suitability;
-use ccm_host::{CancellationLevel, FileKind, Host, InspectOptions, Local};
+use ccm_host::{CancellationLevel, FileKind, Host, InspectOptions};
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::Installation;
@@ -67,22 +67,20 @@ impl Tool for Apt {
         }
     }
 
-    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<DpkgDatabase, Failure>> {
-        Box::pin(async move {
-            let updates = scope.host.files.inspect(Path::new(UPDATES), InspectOptions::default()).ok();
-            let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
-            let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
-            let is_to_end = scope.cancellation.level() > CancellationLevel::Go;
-            let status = if is_between || is_to_end {
-                // While dpkg runs, or after it was killed, only dpkg-query reads the true state. A stopping
-                // run can't read files.
-                let call = ToolCommand::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
-                query(&call, scope, true).await?.stdout.into_bytes()
-            } else {
-                bytes(scope.host, STATUS, MAX_STATUS_SIZE)?.ok_or_else(no_status)?
-            };
-            Ok(DpkgDatabase::parse(&status))
-        })
+    async fn read(&self, scope: QueryScope<'_>) -> Result<DpkgDatabase, Failure> {
+        let updates = scope.host.files.inspect(Path::new(UPDATES), InspectOptions::default()).ok();
+        let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
+        let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
+        let is_to_end = scope.cancellation.level() > CancellationLevel::Go;
+        let status = if is_between || is_to_end {
+            // While dpkg runs, or after it was killed, only dpkg-query reads the true state. A stopping
+            // run can't read files.
+            let call = ToolCommand::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
+            query(&call, scope, true).await?.stdout.into_bytes()
+        } else {
+            bytes(scope.host, STATUS, MAX_STATUS_SIZE)?.ok_or_else(no_status)?
+        };
+        Ok(DpkgDatabase::parse(&status))
     }
 
     fn find(&self, database: &DpkgDatabase, name: &str) -> Installation {
@@ -112,38 +110,34 @@ impl Tool for Apt {
         names
     }
 
-    fn query_index<'a>(
-        &'a self,
-        scope: QueryScope<'a>,
-        database: &'a DpkgDatabase,
-        names: &'a [&'a str],
-    ) -> Local<'a, Result<IndexResponse, Failure>> {
-        Box::pin(async move {
-            let mut by_name = HashMap::with_capacity(names.len());
-            let mut bare = Vec::new();
-            for names in names.chunks(MAX_NAMES_PER_QUERY) {
-                let args = [&["policy", "--"], names].concat();
-                let printed =
-                    query(&ToolCommand::new(APT_CACHE, "apt-cache policy", &args), scope, false).await?;
-                let policy = AptPolicy::parse(&printed.stdout);
-                let availability =
-                    |name: &&str| ((*name).to_owned(), policy.availability(database.apt_name(name)));
-                by_name.extend(names.iter().map(availability));
-                bare.extend(
-                    names.iter().copied().filter(|name| policy.is_name_only(database.apt_name(name))),
-                );
-            }
-            if !bare.is_empty() {
-                let args = [&["showpkg", "--"], &bare[..]].concat();
-                let printed =
-                    query(&ToolCommand::new(APT_CACHE, "apt-cache showpkg", &args), scope, false).await?;
-                let providers = Providers::parse(&printed.stdout);
-                let availability =
-                    |name: &str| (name.to_owned(), providers.availability(database.apt_name(name)));
-                by_name.extend(bare.into_iter().map(availability));
-            }
-            Ok(IndexResponse { by_name, ..IndexResponse::default() })
-        })
+    async fn query_index(
+        &self,
+        scope: QueryScope<'_>,
+        database: &DpkgDatabase,
+        names: &[&str],
+    ) -> Result<IndexResponse, Failure> {
+        let mut by_name = HashMap::with_capacity(names.len());
+        let mut bare = Vec::new();
+        for names in names.chunks(MAX_NAMES_PER_QUERY) {
+            let args = [&["policy", "--"], names].concat();
+            let printed =
+                query(&ToolCommand::new(APT_CACHE, "apt-cache policy", &args), scope, false).await?;
+            let policy = AptPolicy::parse(&printed.stdout);
+            let availability =
+                |name: &&str| ((*name).to_owned(), policy.availability(database.apt_name(name)));
+            by_name.extend(names.iter().map(availability));
+            bare.extend(names.iter().copied().filter(|name| policy.is_name_only(database.apt_name(name))));
+        }
+        if !bare.is_empty() {
+            let args = [&["showpkg", "--"], &bare[..]].concat();
+            let printed =
+                query(&ToolCommand::new(APT_CACHE, "apt-cache showpkg", &args), scope, false).await?;
+            let providers = Providers::parse(&printed.stdout);
+            let availability =
+                |name: &str| (name.to_owned(), providers.availability(database.apt_name(name)));
+            by_name.extend(bare.into_iter().map(availability));
+        }
+        Ok(IndexResponse { by_name, ..IndexResponse::default() })
     }
 
     fn stamps(&self) -> &'static [&'static str] {
@@ -155,13 +149,10 @@ impl Tool for Apt {
     }
 
     /// apt prints the paths of the lists that exist.
-    fn has_index<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async move {
-            let args = ["indextargets", "--format", "$(FILENAME)"];
-            let printed =
-                query(&ToolCommand::new(APT_GET, "apt-get indextargets", &args), scope, false).await?;
-            Ok(!printed.stdout.trim().is_empty())
-        })
+    async fn has_index(&self, scope: QueryScope<'_>) -> Result<bool, Failure> {
+        let args = ["indextargets", "--format", "$(FILENAME)"];
+        let printed = query(&ToolCommand::new(APT_GET, "apt-get indextargets", &args), scope, false).await?;
+        Ok(!printed.stdout.trim().is_empty())
     }
 
     fn refresh(&self, _: Host<'_>) -> ToolCommand {

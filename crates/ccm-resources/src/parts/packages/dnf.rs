@@ -7,7 +7,7 @@ mod skipped_repositories;
 pub(super) mod version;
 
 use ccm_engine::Suitability;
-use ccm_host::{CancellationLevel, Host, Local};
+use ccm_host::{CancellationLevel, Host};
 use ccm_model::Failure;
 
 use super::installation::{Installation, Presence};
@@ -72,19 +72,17 @@ impl Tool for Dnf {
         suits(host, &["fedora", "rhel", "centos", "suse", "opensuse"], &["/usr/bin/apt-get"])
     }
 
-    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<DnfState, Failure>> {
-        Box::pin(async move {
-            let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
-            let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
-            if scope.cancellation.level() > CancellationLevel::Go {
-                // While the run stops, files cannot be read, and nothing is decided.
-                return Ok(DnfState { database, locks: Locks::default() });
-            }
-            let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(scope.host, path, MAX_FILE_SIZE));
-            let or_empty = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
-            let locks = Locks::parse(&or_empty(list)?, &or_empty(toml)?, &or_empty(configuration)?);
-            Ok(DnfState { database, locks })
-        })
+    async fn read(&self, scope: QueryScope<'_>) -> Result<DnfState, Failure> {
+        let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
+        let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
+        if scope.cancellation.level() > CancellationLevel::Go {
+            // While the run stops, files cannot be read, and nothing is decided.
+            return Ok(DnfState { database, locks: Locks::default() });
+        }
+        let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(scope.host, path, MAX_FILE_SIZE));
+        let or_empty = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
+        let locks = Locks::parse(&or_empty(list)?, &or_empty(toml)?, &or_empty(configuration)?);
+        Ok(DnfState { database, locks })
     }
 
     fn find(&self, state: &DnfState, name: &str) -> Installation {
@@ -122,22 +120,19 @@ impl Tool for Dnf {
         Vec::new()
     }
 
-    fn query_index<'a>(
-        &'a self,
-        scope: QueryScope<'a>,
-        _: &'a DnfState,
-        names: &'a [&'a str],
-    ) -> Local<'a, Result<IndexResponse, Failure>> {
-        Box::pin(async move {
-            // With `-q` dnf does not report unreadable repositories.
-            let args = [&["repoquery", "--available", "--queryformat", repoquery::FORMAT], names].concat();
-            let printed =
-                query(&ToolCommand::new(program(scope.host), "dnf repoquery", &args), scope, false).await?;
-            let available = RepoqueryOutput::parse(&printed.stdout);
-            let by_name =
-                names.iter().map(|name| ((*name).to_owned(), available.availability(name))).collect();
-            Ok(IndexResponse { by_name, skipped_repositories: skipped_repositories(&printed.stderr) })
-        })
+    async fn query_index(
+        &self,
+        scope: QueryScope<'_>,
+        _: &DnfState,
+        names: &[&str],
+    ) -> Result<IndexResponse, Failure> {
+        // With `-q` dnf does not report unreadable repositories.
+        let args = [&["repoquery", "--available", "--queryformat", repoquery::FORMAT], names].concat();
+        let printed =
+            query(&ToolCommand::new(program(scope.host), "dnf repoquery", &args), scope, false).await?;
+        let available = RepoqueryOutput::parse(&printed.stdout);
+        let by_name = names.iter().map(|name| ((*name).to_owned(), available.availability(name))).collect();
+        Ok(IndexResponse { by_name, skipped_repositories: skipped_repositories(&printed.stderr) })
     }
 
     fn stamps(&self) -> &'static [&'static str] {

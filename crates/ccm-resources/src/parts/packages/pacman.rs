@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ccm_engine::Suitability;
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::Failure;
 
 use super::dnf::matches;
@@ -61,13 +61,11 @@ impl Tool for Pacman {
         }
     }
 
-    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<PacmanState, Failure>> {
-        Box::pin(async move {
-            let call = ToolCommand::new(PACMAN, "pacman -Q", &["-Q"]).with_empty_code(NOTHING_FOUND);
-            let printed = query(&call, scope, true).await?;
-            let configuration = text(scope.host, CONFIGURATION, MAX_FILE_SIZE)?.unwrap_or_default();
-            Ok(PacmanState::parse(&printed.stdout, &configuration))
-        })
+    async fn read(&self, scope: QueryScope<'_>) -> Result<PacmanState, Failure> {
+        let call = ToolCommand::new(PACMAN, "pacman -Q", &["-Q"]).with_empty_code(NOTHING_FOUND);
+        let printed = query(&call, scope, true).await?;
+        let configuration = text(scope.host, CONFIGURATION, MAX_FILE_SIZE)?.unwrap_or_default();
+        Ok(PacmanState::parse(&printed.stdout, &configuration))
     }
 
     fn find(&self, state: &PacmanState, name: &str) -> Installation {
@@ -100,24 +98,22 @@ impl Tool for Pacman {
         Vec::new()
     }
 
-    fn query_index<'a>(
-        &'a self,
-        scope: QueryScope<'a>,
-        _: &'a PacmanState,
-        names: &'a [&'a str],
-    ) -> Local<'a, Result<IndexResponse, Failure>> {
-        Box::pin(async move {
-            let mut by_name = HashMap::with_capacity(names.len());
-            for names in names.chunks(MAX_NAMES_PER_QUERY) {
-                // A query by name fails if one of the names is unknown.
-                let call = ToolCommand::new(PACMAN, "pacman -Ss", &["-Ss", "--", &pattern(names)]);
-                let printed = query(&call.with_empty_code(NOTHING_FOUND), scope, false).await?;
-                let found = search_results(&printed.stdout);
-                let availability = |name: &&str| found.get(*name).cloned().unwrap_or(Availability::Unknown);
-                by_name.extend(names.iter().map(|name| ((*name).to_owned(), availability(name))));
-            }
-            Ok(IndexResponse { by_name, ..IndexResponse::default() })
-        })
+    async fn query_index(
+        &self,
+        scope: QueryScope<'_>,
+        _: &PacmanState,
+        names: &[&str],
+    ) -> Result<IndexResponse, Failure> {
+        let mut by_name = HashMap::with_capacity(names.len());
+        for names in names.chunks(MAX_NAMES_PER_QUERY) {
+            // A query by name fails if one of the names is unknown.
+            let call = ToolCommand::new(PACMAN, "pacman -Ss", &["-Ss", "--", &pattern(names)]);
+            let printed = query(&call.with_empty_code(NOTHING_FOUND), scope, false).await?;
+            let found = search_results(&printed.stdout);
+            let availability = |name: &&str| found.get(*name).cloned().unwrap_or(Availability::Unknown);
+            by_name.extend(names.iter().map(|name| ((*name).to_owned(), availability(name))));
+        }
+        Ok(IndexResponse { by_name, ..IndexResponse::default() })
     }
 
     fn stamps(&self) -> &'static [&'static str] {

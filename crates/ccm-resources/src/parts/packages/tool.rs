@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::{Cancellation, Executor, FileAttributes, Host, Local, NewContent, NewFile};
+use ccm_host::{Cancellation, Executor, FileAttributes, Host, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::{Availability, Installation};
@@ -25,7 +25,7 @@ pub(crate) trait Tool: Sync {
     /// Suitability for this machine: the tool exists and the system belongs to its family.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
-    fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<Self::Database, Failure>>;
+    async fn read(&self, scope: QueryScope<'_>) -> Result<Self::Database, Failure>;
 
     fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
@@ -43,19 +43,19 @@ pub(crate) trait Tool: Sync {
     /// Names that can be queried together with others at no cost.
     fn also_queried(&self, database: &Self::Database) -> Vec<String>;
 
-    fn query_index<'a>(
-        &'a self,
-        scope: QueryScope<'a>,
-        database: &'a Self::Database,
-        names: &'a [&'a str],
-    ) -> Local<'a, Result<IndexResponse, Failure>>;
+    async fn query_index(
+        &self,
+        scope: QueryScope<'_>,
+        database: &Self::Database,
+        names: &[&str],
+    ) -> Result<IndexResponse, Failure>;
 
     /// Files that are written whenever anything refreshes the index.
     fn stamps(&self) -> &'static [&'static str];
 
     /// Returns `false` if the index is empty, in which case its stamps mean nothing.
-    fn has_index<'a>(&'a self, _: QueryScope<'a>) -> Local<'a, Result<bool, Failure>> {
-        Box::pin(async { Ok(true) })
+    async fn has_index(&self, _: QueryScope<'_>) -> Result<bool, Failure> {
+        async { Ok(true) }.await
     }
 
     /// Command that refreshes the index.

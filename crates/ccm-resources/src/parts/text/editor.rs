@@ -5,9 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{
-    FileAttributes, FileError, FileStep, Files, Host, InspectOptions, Local, NewContent, NewFile,
-};
+use ccm_host::{FileAttributes, FileError, FileStep, Files, Host, InspectOptions, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::cache::ReadFiles;
@@ -40,41 +38,32 @@ impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        part: &'a P,
-        reading: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<PartState, Failure>> {
-        Box::pin(async move {
-            let cache = ReadFiles::of(context).await;
-            let before = matches!(reading, ReadPurpose::Before { .. });
-            status(part, before, &cache, context)
-        })
+    async fn status(
+        &self,
+        part: &P,
+        reading: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<PartState, Failure> {
+        let cache = ReadFiles::of(context).await;
+        let before = matches!(reading, ReadPurpose::Before { .. });
+        status(part, before, &cache, context)
     }
 
-    fn preflight<'a>(
-        &'a self,
-        part: &'a P,
-        state: &'a PartState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            let warnings = preflight(&part.target().path, context.host.files)?;
-            if let EditPlan::Create(change) | EditPlan::Edit(change) = plan(part, state)? {
-                validate_change(part, &change, context).await?;
-            }
-            Ok(warnings)
-        })
+    async fn preflight(
+        &self,
+        part: &P,
+        state: &PartState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        let warnings = preflight(&part.target().path, context.host.files)?;
+        if let EditPlan::Create(change) | EditPlan::Edit(change) = plan(part, state)? {
+            validate_change(part, &change, context).await?;
+        }
+        Ok(warnings)
     }
 
-    fn execute<'a>(
-        &'a self,
-        part: &'a P,
-        state: &'a PartState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(part, state, context))
+    async fn execute(&self, part: &P, state: &PartState, context: &mut Context<'_>) -> Result<(), Failure> {
+        execute(part, state, context).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
     ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, Host,
-    HttpError, HttpRequest, InspectOptions, Local, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
+    HttpError, HttpRequest, InspectOptions, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
 };
 use ccm_model::{Failure, FailureKind};
 
@@ -32,43 +32,39 @@ impl Provider<ArchiveResource> for Downloader {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        archive: &'a DesiredArchive,
-        reading: ReadPurpose<'a, ArchiveEffect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ArchiveState, Failure>> {
-        Box::pin(async move {
-            let accounts = Accounts::of(context).await;
-            status(archive, &reading, &accounts, context)
-        })
+    async fn status(
+        &self,
+        archive: &DesiredArchive,
+        reading: ReadPurpose<'_, ArchiveEffect>,
+        context: &mut Context<'_>,
+    ) -> Result<ArchiveState, Failure> {
+        let accounts = Accounts::of(context).await;
+        status(archive, &reading, &accounts, context)
     }
 
-    fn execute<'a>(
-        &'a self,
-        archive: &'a DesiredArchive,
-        state: &'a ArchiveState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ArchiveEffect, Failure>> {
-        Box::pin(async move {
-            let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
-            let path = &archive.path;
-            let files = context.host.files;
-            match (plan(archive, state), &archive.origin) {
-                (ArchivePlan::Keep(_), _) => Ok(ArchiveEffect::default()),
-                (ArchivePlan::Fail(failure), _) => Err(failure),
-                (ArchivePlan::Fetch(_), Some(origin)) => fetch(archive, origin, state, context).await,
-                (ArchivePlan::Extract, _) => extract_present(archive, state, context).await,
-                (ArchivePlan::SetAttributes(_), _) => {
-                    files.set_attributes(path, attributes).map_err(|error| file_failure(&error))?;
-                    Ok(ArchiveEffect::default())
-                }
-                (ArchivePlan::Remove | ArchivePlan::Fetch(_), _) => {
-                    files.remove(path, false).map_err(|error| file_failure(&error))?;
-                    Ok(ArchiveEffect::default())
-                }
+    async fn execute(
+        &self,
+        archive: &DesiredArchive,
+        state: &ArchiveState,
+        context: &mut Context<'_>,
+    ) -> Result<ArchiveEffect, Failure> {
+        let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
+        let path = &archive.path;
+        let files = context.host.files;
+        match (plan(archive, state), &archive.origin) {
+            (ArchivePlan::Keep(_), _) => Ok(ArchiveEffect::default()),
+            (ArchivePlan::Fail(failure), _) => Err(failure),
+            (ArchivePlan::Fetch(_), Some(origin)) => fetch(archive, origin, state, context).await,
+            (ArchivePlan::Extract, _) => extract_present(archive, state, context).await,
+            (ArchivePlan::SetAttributes(_), _) => {
+                files.set_attributes(path, attributes).map_err(|error| file_failure(&error))?;
+                Ok(ArchiveEffect::default())
             }
-        })
+            (ArchivePlan::Remove | ArchivePlan::Fetch(_), _) => {
+                files.remove(path, false).map_err(|error| file_failure(&error))?;
+                Ok(ArchiveEffect::default())
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Provider posix: the file `~/.ssh/authorized_keys`, written with the rights of its user.
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileError, Host, Local};
+use ccm_host::{AccountError, FileError, Host};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredKey, KeyKind, KeyState, new_content, plan};
@@ -20,69 +20,61 @@ impl Provider<KeyKind> for PosixKeys {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        key: &'a DesiredKey,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<KeyState, Failure>> {
-        Box::pin(std::future::ready(status(key, context)))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        key: &'a DesiredKey,
-        state: &'a KeyState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(execute(key, state, context)))
-    }
-}
-
-fn status(key: &DesiredKey, context: &Context<'_>) -> Result<KeyState, Failure> {
-    let account = match context.host.system.account(&key.user) {
-        Ok(account) => account,
-        Err(AccountError::NoUser { .. }) => return Ok(KeyState::default()),
-        Err(error) => return Err(Failure::from_error(FailureKind::Read, &error)),
-    };
-    let mut state = KeyState { is_private: true, ..KeyState::default() };
-    match read(&account, context.host.files) {
-        Ok(Some(found)) => {
-            state.is_private = found.is_private;
-            let text = String::from_utf8(found.content).map_err(|_| {
-                let path = file(&account).path();
-                let message = format!("\"{}\" is not UTF-8 text", path.display());
-                Failure::new(FailureKind::Conflict, message)
-            })?;
-            state.content = Some(text);
+    async fn status(
+        &self,
+        key: &DesiredKey,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<KeyState, Failure> {
+        let account = match context.host.system.account(&key.user) {
+            Ok(account) => account,
+            Err(AccountError::NoUser { .. }) => return Ok(KeyState::default()),
+            Err(error) => return Err(Failure::from_error(FailureKind::Read, &error)),
+        };
+        let mut state = KeyState { is_private: true, ..KeyState::default() };
+        match read(&account, context.host.files) {
+            Ok(Some(found)) => {
+                state.is_private = found.is_private;
+                let text = String::from_utf8(found.content).map_err(|_| {
+                    let path = file(&account).path();
+                    let message = format!("\"{}\" is not UTF-8 text", path.display());
+                    Failure::new(FailureKind::Conflict, message)
+                })?;
+                state.content = Some(text);
+            }
+            Ok(None) => {}
+            Err(FileError::ParentMissing(_)) => state.home_missing = true,
+            Err(error @ FileError::IsLink(_)) => {
+                let hint = "replace the link with a directory or file: ccm follows no link to a file of keys";
+                return Err(file_failure(&error).with_hint(hint));
+            }
+            Err(error) => return Err(file_failure(&error)),
         }
-        Ok(None) => {}
-        Err(FileError::ParentMissing(_)) => state.home_missing = true,
-        Err(error @ FileError::IsLink(_)) => {
-            let hint = "replace the link with a directory or file: ccm follows no link to a file of keys";
-            return Err(file_failure(&error).with_hint(hint));
-        }
-        Err(error) => return Err(file_failure(&error)),
+        state.account = Some(account);
+        Ok(state)
     }
-    state.account = Some(account);
-    Ok(state)
-}
 
-fn execute(key: &DesiredKey, state: &KeyState, context: &Context<'_>) -> Result<(), Failure> {
-    let account = match plan(key, state) {
-        AccountPlan::Keep { .. } => return Ok(()),
-        AccountPlan::Fail(failure) => return Err(failure),
-        AccountPlan::Create(_) | AccountPlan::Change(_) | AccountPlan::Remove => state.account.as_ref(),
-    };
-    let Some(account) = account else { return Ok(()) };
-    let files = context.host.files;
-    // The decision on the state may have been approved as it is.
-    let again = read(account, files).map_err(|error| file_failure(&error))?;
-    let now = again.map(|found| String::from_utf8_lossy(&found.content).into_owned());
-    if now != state.content {
-        return Err(file_failure(&FileError::Changed(file(account).path())));
+    async fn execute(
+        &self,
+        key: &DesiredKey,
+        state: &KeyState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let account = match plan(key, state) {
+            AccountPlan::Keep { .. } => return Ok(()),
+            AccountPlan::Fail(failure) => return Err(failure),
+            AccountPlan::Create(_) | AccountPlan::Change(_) | AccountPlan::Remove => state.account.as_ref(),
+        };
+        let Some(account) = account else { return Ok(()) };
+        let files = context.host.files;
+        // The decision on the state may have been approved as it is.
+        let again = read(account, files).map_err(|error| file_failure(&error))?;
+        let now = again.map(|found| String::from_utf8_lossy(&found.content).into_owned());
+        if now != state.content {
+            return Err(file_failure(&FileError::Changed(file(account).path())));
+        }
+        files
+            .write_user_file(file(account), new_content(key, state).as_bytes())
+            .map_err(|error| file_failure(&error))
     }
-    files
-        .write_user_file(file(account), new_content(key, state).as_bytes())
-        .map_err(|error| file_failure(&error))
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileAttributes, FileKind, Host, InspectOptions, Local, NewContent, NewFile};
+use ccm_host::{AccountError, FileAttributes, FileKind, Host, InspectOptions, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CronKind, CronState, parse_entry, plan};
@@ -27,22 +27,54 @@ impl Provider<CronKind> for CronDirectory {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        job: &'a DesiredJob,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<CronState, Failure>> {
-        Box::pin(std::future::ready(status(job, context)))
+    async fn status(
+        &self,
+        job: &DesiredJob,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<CronState, Failure> {
+        let mut state = CronState::default();
+        if job.entry.is_some() {
+            state.user_missing = is_user_missing(job, context)?;
+        }
+        let options = InspectOptions { keep_up_to: MAX_FILE, ..InspectOptions::default() };
+        let found = context.host.files.inspect(&job_path(&job.name), options);
+        let found = found.map_err(|error| file_failure(&error))?;
+        state.exists = found.link || found.target.is_some();
+        if let Some(file) = found.target.filter(|file| !found.link && file.kind == FileKind::File) {
+            let bytes = context.host.files.content(&job_path(&job.name), MAX_FILE);
+            let bytes = bytes.map_err(|error| file_failure(&error))?.unwrap_or_default();
+            state.content = String::from_utf8_lossy(&bytes).into_owned();
+            state.is_open = file.mode & 0o022 != 0 || file.uid != 0;
+            state.found = parse_file(&state.content);
+        } else if found.parent_missing && job.entry.is_some() {
+            let message = format!("the directory \"{DIRECTORY}\" does not exist");
+            return Err(Failure::new(FailureKind::Conflict, message)
+                .with_missing(MissingPrerequisite::Path(DIRECTORY.into()))
+                .with_hint("install the package `cron` (Debian family) or `cronie` (Red Hat family)"));
+        }
+        Ok(state)
     }
 
-    fn execute<'a>(
-        &'a self,
-        job: &'a DesiredJob,
-        state: &'a CronState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(execute(job, state, context)))
+    async fn execute(
+        &self,
+        job: &DesiredJob,
+        state: &CronState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let path = job_path(&job.name);
+        let files = context.host.files;
+        match (plan(job, state), &job.entry) {
+            (ObjectPlan::Fail(failure), _) => Err(failure),
+            (ObjectPlan::Remove, _) => files.remove(&path, false).map_err(|error| file_failure(&error)),
+            (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {
+                let text = format!("{COMMENT}\n{} {} {}\n", entry.times, job.user, entry.command);
+                let attributes = FileAttributes { uid: Some(0), gid: Some(0), mode: Some(MODE) };
+                let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
+                files.write(&path, &new).map(drop).map_err(|error| file_failure(&error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -60,51 +92,11 @@ pub(super) fn is_user_missing(job: &DesiredJob, context: &Context<'_>) -> Result
     }
 }
 
-fn status(job: &DesiredJob, context: &Context<'_>) -> Result<CronState, Failure> {
-    let mut state = CronState::default();
-    if job.entry.is_some() {
-        state.user_missing = is_user_missing(job, context)?;
-    }
-    let options = InspectOptions { keep_up_to: MAX_FILE, ..InspectOptions::default() };
-    let found = context.host.files.inspect(&job_path(&job.name), options);
-    let found = found.map_err(|error| file_failure(&error))?;
-    state.exists = found.link || found.target.is_some();
-    if let Some(file) = found.target.filter(|file| !found.link && file.kind == FileKind::File) {
-        let bytes = context.host.files.content(&job_path(&job.name), MAX_FILE);
-        let bytes = bytes.map_err(|error| file_failure(&error))?.unwrap_or_default();
-        state.content = String::from_utf8_lossy(&bytes).into_owned();
-        state.is_open = file.mode & 0o022 != 0 || file.uid != 0;
-        state.found = parse_file(&state.content);
-    } else if found.parent_missing && job.entry.is_some() {
-        let message = format!("the directory \"{DIRECTORY}\" does not exist");
-        return Err(Failure::new(FailureKind::Conflict, message)
-            .with_missing(MissingPrerequisite::Path(DIRECTORY.into()))
-            .with_hint("install the package `cron` (Debian family) or `cronie` (Red Hat family)"));
-    }
-    Ok(state)
-}
-
 /// Reads the job of a file that has nothing else.
 fn parse_file(content: &str) -> Option<(String, super::desired::CronEntry)> {
     let mut lines = content.strip_suffix('\n')?.lines().filter(|line| *line != COMMENT);
     let (user, entry) = parse_entry(lines.next()?, true)?;
     Some((user?, entry)).filter(|_| lines.next().is_none())
-}
-
-fn execute(job: &DesiredJob, state: &CronState, context: &Context<'_>) -> Result<(), Failure> {
-    let path = job_path(&job.name);
-    let files = context.host.files;
-    match (plan(job, state), &job.entry) {
-        (ObjectPlan::Fail(failure), _) => Err(failure),
-        (ObjectPlan::Remove, _) => files.remove(&path, false).map_err(|error| file_failure(&error)),
-        (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {
-            let text = format!("{COMMENT}\n{} {} {}\n", entry.times, job.user, entry.command);
-            let attributes = FileAttributes { uid: Some(0), gid: Some(0), mode: Some(MODE) };
-            let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
-            files.write(&path, &new).map(drop).map_err(|error| file_failure(&error))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

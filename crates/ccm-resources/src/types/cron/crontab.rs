@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Local, Role};
+use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Role};
 use ccm_model::{Claim, ClaimKind, Failure, FailureKind, MissingPrerequisite};
 
 use super::cron_d::is_user_missing;
@@ -41,38 +41,48 @@ impl Provider<CronKind> for Crontab {
         Suitability::Suits(2)
     }
 
-    fn status<'a>(
-        &'a self,
-        job: &'a DesiredJob,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<CronState, Failure>> {
-        Box::pin(status(job, context))
+    async fn status(
+        &self,
+        job: &DesiredJob,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<CronState, Failure> {
+        let mut state = CronState::default();
+        if is_user_missing(job, context)? {
+            state.user_missing = true;
+            return Ok(state);
+        }
+        state.content = read(job, context).await?;
+        let mut lines = state.content.lines().skip_while(|line| !is_marker(line, &job.name));
+        state.exists = lines.next().is_some();
+        let entry = lines.next().and_then(|line| parse_entry(line, false));
+        let is_twice = lines.any(|line| is_marker(line, &job.name));
+        state.found = entry.filter(|_| !is_twice).map(|(_, entry)| (job.user.clone(), entry));
+        Ok(state)
     }
 
-    fn execute<'a>(
-        &'a self,
-        job: &'a DesiredJob,
-        state: &'a CronState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(job, state, context))
+    async fn execute(
+        &self,
+        job: &DesiredJob,
+        state: &CronState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let new = match plan(job, state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {
+                new_content(&state.content, &job.name, job.entry.as_ref())
+            }
+        };
+        // Somebody may have edited the crontab since.
+        if read(job, context).await? != state.content {
+            let message = format!("the crontab of `{}` changed during the run", job.user);
+            return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
+        }
+        let command = Command { stdin: Some(new), ..command(job, "-", context)? };
+        let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+        evaluate(&finished.map_err(|error| error.failure())?)
     }
-}
-
-async fn status(job: &DesiredJob, context: &Context<'_>) -> Result<CronState, Failure> {
-    let mut state = CronState::default();
-    if is_user_missing(job, context)? {
-        state.user_missing = true;
-        return Ok(state);
-    }
-    state.content = read(job, context).await?;
-    let mut lines = state.content.lines().skip_while(|line| !is_marker(line, &job.name));
-    state.exists = lines.next().is_some();
-    let entry = lines.next().and_then(|line| parse_entry(line, false));
-    let is_twice = lines.any(|line| is_marker(line, &job.name));
-    state.found = entry.filter(|_| !is_twice).map(|(_, entry)| (job.user.clone(), entry));
-    Ok(state)
 }
 
 fn is_marker(line: &str, name: &str) -> bool {
@@ -127,24 +137,6 @@ fn evaluate(finished: &Finished) -> Result<(), Failure> {
         .chain
         .extend(printed.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).map(str::to_owned));
     Err(failure)
-}
-
-async fn execute(job: &DesiredJob, state: &CronState, context: &Context<'_>) -> Result<(), Failure> {
-    let new = match plan(job, state) {
-        ObjectPlan::Keep { .. } => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {
-            new_content(&state.content, &job.name, job.entry.as_ref())
-        }
-    };
-    // Somebody may have edited the crontab since.
-    if read(job, context).await? != state.content {
-        let message = format!("the crontab of `{}` changed during the run", job.user);
-        return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
-    }
-    let command = Command { stdin: Some(new), ..command(job, "-", context)? };
-    let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-    evaluate(&finished.map_err(|error| error.failure())?)
 }
 
 /// Returns a crontab with the job in its place or at the end, or without the job.

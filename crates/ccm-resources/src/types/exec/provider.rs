@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    ClosedPlan, Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random,
+    ClosedPlan, Command, Enforced, Exit, Finished, Host, LaunchPlan, Purpose, StartError, random,
 };
 use ccm_model::{Failure, FailureKind, MIN_SECRET_LENGTH, MissingPrerequisite, escape_control};
 use ccm_redaction::Redactor;
@@ -38,92 +38,86 @@ impl Provider<ExecKind> for ExecProvider {
         (self.suitability)(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        exec: &'a Exec,
-        reading: ReadPurpose<'a, ExecResult>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ExecState, Failure>> {
-        Box::pin(status(exec, reading, context))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        exec: &'a Exec,
-        state: &'a ExecState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ExecResult, Failure>> {
-        Box::pin(execute(exec, state, context))
-    }
-
-    fn preflight<'a>(
-        &'a self,
-        exec: &'a Exec,
-        _: &'a ExecState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(preflight(exec, context))
-    }
-}
-
-/// Reads `creates`, and runs the guards if they matter.
-async fn status(
-    exec: &Exec,
-    reading: ReadPurpose<'_, ExecResult>,
-    context: &mut Context<'_>,
-) -> Result<ExecState, Failure> {
-    let mut state = ExecState::default();
-    let mut missing = None;
-    let failed = matches!(reading, ReadPurpose::After(ExecResult { outcome: Err(_), .. }));
-    // After a failure the guards do not matter.
-    for path in exec.creates.iter().filter(|_| !failed) {
-        let files = context.host.files;
-        // Another user may have made the link by the command itself, and sees no more than he may.
-        let trusted = if exec.user.is_none() { files.check_links(path) } else { Ok(()) };
-        let exists = trusted.and_then(|()| files.exists(path)).map_err(|error| {
-            Failure::from_error(FailureKind::Read, &error)
-                .because_of(format!("`creates` \"{}\" can't be inspected", path.display()))
-                .of_property("creates")
-        })?;
-        if !exists {
-            missing = Some(path);
-            break;
-        }
-    }
-    state.creates_satisfied = !exec.creates.is_empty() && missing.is_none();
-    match reading {
-        ReadPurpose::Before { triggered } if needs_guards(exec, state.creates_satisfied, triggered) => {
-            state.guards = guards::run(exec, context).await;
-        }
-        ReadPurpose::Before { .. } => {}
-        ReadPurpose::After(result) => {
-            state.exit_code = result.code;
-            state.attempts.clone_from(&result.attempts);
-            state.enforced.clone_from(&result.enforced);
-            state.guards.clone_from(&result.guards);
-            state.captured = result.outcome.as_ref().is_ok_and(|success| success.captured.is_some());
-            if let Some(path) = missing.filter(|_| result.outcome.is_ok()) {
-                let path = path.display();
-                context.warn(format!(
-                    "`creates: {path}` does not exist after the command, so the next run will run the command again"
-                ));
+    async fn status(
+        &self,
+        exec: &Exec,
+        reading: ReadPurpose<'_, ExecResult>,
+        context: &mut Context<'_>,
+    ) -> Result<ExecState, Failure> {
+        let mut state = ExecState::default();
+        let mut missing = None;
+        let failed = matches!(reading, ReadPurpose::After(ExecResult { outcome: Err(_), .. }));
+        // After a failure the guards do not matter.
+        for path in exec.creates.iter().filter(|_| !failed) {
+            let files = context.host.files;
+            // Another user may have made the link by the command itself, and sees no more than he may.
+            let trusted = if exec.user.is_none() { files.check_links(path) } else { Ok(()) };
+            let exists = trusted.and_then(|()| files.exists(path)).map_err(|error| {
+                Failure::from_error(FailureKind::Read, &error)
+                    .because_of(format!("`creates` \"{}\" can't be inspected", path.display()))
+                    .of_property("creates")
+            })?;
+            if !exists {
+                missing = Some(path);
+                break;
             }
         }
+        state.creates_satisfied = !exec.creates.is_empty() && missing.is_none();
+        match reading {
+            ReadPurpose::Before { triggered } if needs_guards(exec, state.creates_satisfied, triggered) => {
+                state.guards = guards::run(exec, context).await;
+            }
+            ReadPurpose::Before { .. } => {}
+            ReadPurpose::After(result) => {
+                state.exit_code = result.code;
+                state.attempts.clone_from(&result.attempts);
+                state.enforced.clone_from(&result.enforced);
+                state.guards.clone_from(&result.guards);
+                state.captured = result.outcome.as_ref().is_ok_and(|success| success.captured.is_some());
+                if let Some(path) = missing.filter(|_| result.outcome.is_ok()) {
+                    let path = path.display();
+                    context.warn(format!(
+                    "`creates: {path}` does not exist after the command, so the next run will run the command again"
+                ));
+                }
+            }
+        }
+        Ok(state)
     }
-    Ok(state)
-}
 
-/// Runs the command until it succeeds or its tries are used up. A missing program and a cancelled run end the
-/// tries, because waiting would not help.
-async fn execute(exec: &Exec, state: &ExecState, context: &mut Context<'_>) -> Result<ExecResult, Failure> {
-    let launch = exec.launch(context.directory);
-    let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
-        context.record_artifacts(record::files(exec, None, None, true));
-        exec.start_failure(&error, context.directory)
-    })?;
-    let result = try_all(exec, &*plan, &state.guards, context).await;
-    report_closed(plan.close().await, context);
-    result
+    async fn execute(
+        &self,
+        exec: &Exec,
+        state: &ExecState,
+        context: &mut Context<'_>,
+    ) -> Result<ExecResult, Failure> {
+        let launch = exec.launch(context.directory);
+        let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
+            context.record_artifacts(record::files(exec, None, None, true));
+            exec.start_failure(&error, context.directory)
+        })?;
+        let result = try_all(exec, &*plan, &state.guards, context).await;
+        report_closed(plan.close().await, context);
+        result
+    }
+
+    async fn preflight(
+        &self,
+        exec: &Exec,
+        _: &ExecState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        let launch = exec.launch(context.directory);
+        let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;
+        let plan = plan.map_err(|error| exec.start_failure(&error, context.directory))?;
+        let command = exec.line.command(exec, &*plan)?;
+        let asked = context.ask_gate(&command).await;
+        asked.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+        let enforced = plan.preflight(&command);
+        let enforced = enforced.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+        let warnings: Vec<String> = not_enforced(enforced.as_ref()).collect();
+        Ok([warnings, plan.close().await.warnings].concat())
+    }
 }
 
 async fn try_all(
@@ -310,20 +304,6 @@ pub(crate) fn report_closed(closed: ClosedPlan, context: &mut Context<'_>) {
 pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = String> {
     let missing = enforced.into_iter().flat_map(|enforced| &enforced.missing);
     missing.map(|missing| format!("this kernel does not enforce {missing}"))
-}
-
-/// Returns warnings about gaps of the sandbox, and about what noop could not check. An error is the reason why the command can't start now.
-async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
-    let launch = exec.launch(context.directory);
-    let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;
-    let plan = plan.map_err(|error| exec.start_failure(&error, context.directory))?;
-    let command = exec.line.command(exec, &*plan)?;
-    let asked = context.ask_gate(&command).await;
-    asked.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
-    let enforced = plan.preflight(&command);
-    let enforced = enforced.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
-    let warnings: Vec<String> = not_enforced(enforced.as_ref()).collect();
-    Ok([warnings, plan.close().await.warnings].concat())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    FileAttributes, FileError, FileKind, Files, HashPolicy, Host, InspectOptions, Local, PathInfo, sha256,
+    FileAttributes, FileError, FileKind, Files, HashPolicy, Host, InspectOptions, PathInfo, sha256,
 };
 use ccm_model::Failure;
 
@@ -40,52 +40,45 @@ impl Provider<FileResource> for Posix {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        file: &'a DesiredFile,
-        reading: ReadPurpose<'a, FileEffect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<FileState, Failure>> {
-        Box::pin(async move {
-            let accounts = Accounts::of(context).await;
-            status(file, &reading, &accounts, context)
-        })
+    async fn status(
+        &self,
+        file: &DesiredFile,
+        reading: ReadPurpose<'_, FileEffect>,
+        context: &mut Context<'_>,
+    ) -> Result<FileState, Failure> {
+        let accounts = Accounts::of(context).await;
+        status(file, &reading, &accounts, context)
     }
 
-    fn preflight<'a>(
-        &'a self,
-        file: &'a DesiredFile,
-        state: &'a FileState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            check_takeover(file, state, context.host.files)?;
-            let plan = plan(file, state);
-            if plan.writes_content() && !file.validators.is_empty() {
-                preview(file, context).await?;
-            }
-            if let FilePlan::Inside(_, changes) = &plan {
-                tree::execute::check(&file.path, changes, context.host.files)?;
-            }
-            warn_of_left_entries(state, context);
-            let accounts = Accounts::of(context).await;
-            Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
-        })
+    async fn preflight(
+        &self,
+        file: &DesiredFile,
+        state: &FileState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        check_takeover(file, state, context.host.files)?;
+        let plan = plan(file, state);
+        if plan.writes_content() && !file.validators.is_empty() {
+            preview(file, context).await?;
+        }
+        if let FilePlan::Inside(_, changes) = &plan {
+            tree::execute::check(&file.path, changes, context.host.files)?;
+        }
+        warn_of_left_entries(state, context);
+        let accounts = Accounts::of(context).await;
+        Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
     }
 
-    fn execute<'a>(
-        &'a self,
-        file: &'a DesiredFile,
-        state: &'a FileState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<FileEffect, Failure>> {
-        Box::pin(async move {
-            warn_of_left_entries(state, context);
-            let is_written = plan(file, state).writes_content();
-            let ready =
-                if is_written { prepare(file, state, context).await? } else { ReadyContent::Declared };
-            execute(file, state, ready, context)
-        })
+    async fn execute(
+        &self,
+        file: &DesiredFile,
+        state: &FileState,
+        context: &mut Context<'_>,
+    ) -> Result<FileEffect, Failure> {
+        warn_of_left_entries(state, context);
+        let is_written = plan(file, state).writes_content();
+        let ready = if is_written { prepare(file, state, context).await? } else { ReadyContent::Declared };
+        execute(file, state, ready, context)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Account, AccountError, FileKind, Host, InspectOptions, Local};
+use ccm_host::{Account, AccountError, FileKind, Host, InspectOptions};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CheckoutEffect, CheckoutKind, plan};
@@ -28,85 +28,87 @@ impl Provider<CheckoutKind> for GitCheckouts {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        desired: &'a DesiredCheckout,
-        reading: ReadPurpose<'a, CheckoutEffect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<CheckoutState, Failure>> {
+    async fn status(
+        &self,
+        desired: &DesiredCheckout,
+        reading: ReadPurpose<'_, CheckoutEffect>,
+        context: &mut Context<'_>,
+    ) -> Result<CheckoutState, Failure> {
         let done = match reading {
             ReadPurpose::Before { .. } => None,
             ReadPurpose::After(effect) => Some(effect),
         };
-        Box::pin(status(desired, done, context))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        desired: &'a DesiredCheckout,
-        state: &'a CheckoutState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<CheckoutEffect, Failure>> {
-        Box::pin(execute(desired, state, context))
-    }
-
-    fn preflight<'a>(
-        &'a self,
-        desired: &'a DesiredCheckout,
-        state: &'a CheckoutState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            if let ObjectPlan::Create(_) = plan(desired, state) {
-                resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
-            }
-            Ok(Vec::new())
-        })
-    }
-}
-
-async fn status(
-    desired: &DesiredCheckout,
-    done: Option<&CheckoutEffect>,
-    context: &Context<'_>,
-) -> Result<CheckoutState, Failure> {
-    let files = context.host.files;
-    let mut state = CheckoutState::default();
-    let found =
-        files.inspect(&desired.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-    let parent =
-        desired.path.parent().filter(|parent| found.parent_missing && !context.would_be_directory(parent));
-    state.missing_parent = parent.map(Path::to_owned);
-    let repository = desired.path.join(".git");
-    state.presence = match found.target.map(|target| target.kind) {
-        _ if found.link => CheckoutPresence::Occupied("a symbolic link"),
-        None => CheckoutPresence::Missing,
-        Some(FileKind::File) => CheckoutPresence::Occupied("a file"),
-        Some(FileKind::Special(what)) => CheckoutPresence::Occupied(what),
-        Some(FileKind::Directory { empty: Some(true) }) => CheckoutPresence::Empty,
-        Some(FileKind::Directory { .. }) => {
-            let found = files.inspect(&repository, InspectOptions::default());
-            let found = found.map_err(|error| file_failure(&error))?;
-            let directory = found
-                .target
-                .filter(|target| !found.link && matches!(target.kind, FileKind::Directory { .. }));
-            match directory {
-                Some(target) => {
-                    let own = run_uid(desired, context)?;
-                    let owner = || files.user_name(target.uid).ok().flatten();
-                    let owner =
-                        (own != target.uid).then(|| owner().unwrap_or_else(|| target.uid.to_string()));
-                    state.foreign_owner = owner;
-                    CheckoutPresence::Repository
+        let files = context.host.files;
+        let mut state = CheckoutState::default();
+        let found =
+            files.inspect(&desired.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+        let parent = desired
+            .path
+            .parent()
+            .filter(|parent| found.parent_missing && !context.would_be_directory(parent));
+        state.missing_parent = parent.map(Path::to_owned);
+        let repository = desired.path.join(".git");
+        state.presence = match found.target.map(|target| target.kind) {
+            _ if found.link => CheckoutPresence::Occupied("a symbolic link"),
+            None => CheckoutPresence::Missing,
+            Some(FileKind::File) => CheckoutPresence::Occupied("a file"),
+            Some(FileKind::Special(what)) => CheckoutPresence::Occupied(what),
+            Some(FileKind::Directory { empty: Some(true) }) => CheckoutPresence::Empty,
+            Some(FileKind::Directory { .. }) => {
+                let found = files.inspect(&repository, InspectOptions::default());
+                let found = found.map_err(|error| file_failure(&error))?;
+                let directory = found
+                    .target
+                    .filter(|target| !found.link && matches!(target.kind, FileKind::Directory { .. }));
+                match directory {
+                    Some(target) => {
+                        let own = run_uid(desired, context)?;
+                        let owner = || files.user_name(target.uid).ok().flatten();
+                        let owner =
+                            (own != target.uid).then(|| owner().unwrap_or_else(|| target.uid.to_string()));
+                        state.foreign_owner = owner;
+                        CheckoutPresence::Repository
+                    }
+                    None => CheckoutPresence::Occupied("a directory with other files"),
                 }
-                None => CheckoutPresence::Occupied("a directory with other files"),
+            }
+        };
+        if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
+            read_repository(desired, &repository, done, &mut state, context).await?;
+        }
+        Ok(state)
+    }
+
+    async fn execute(
+        &self,
+        desired: &DesiredCheckout,
+        state: &CheckoutState,
+        context: &mut Context<'_>,
+    ) -> Result<CheckoutEffect, Failure> {
+        match plan(desired, state) {
+            ObjectPlan::Keep { .. } => Ok(CheckoutEffect::default()),
+            ObjectPlan::Fail(failure) => Err(failure),
+            ObjectPlan::Create(_) => clone(desired, state, context).await,
+            ObjectPlan::Change(differences) => update(desired, state, &differences, context).await,
+            ObjectPlan::Remove => {
+                let removed = context.host.files.remove(&desired.path, true);
+                removed.map_err(|error| file_failure(&error))?;
+                Ok(CheckoutEffect::default())
             }
         }
-    };
-    if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
-        read_repository(desired, &repository, done, &mut state, context).await?;
     }
-    Ok(state)
+
+    async fn preflight(
+        &self,
+        desired: &DesiredCheckout,
+        state: &CheckoutState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        if let ObjectPlan::Create(_) = plan(desired, state) {
+            resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
+        }
+        Ok(Vec::new())
+    }
 }
 
 async fn read_repository(
@@ -214,24 +216,6 @@ async fn references(
         })
     };
     Ok(names.iter().map(find).collect())
-}
-
-async fn execute(
-    desired: &DesiredCheckout,
-    state: &CheckoutState,
-    context: &Context<'_>,
-) -> Result<CheckoutEffect, Failure> {
-    match plan(desired, state) {
-        ObjectPlan::Keep { .. } => Ok(CheckoutEffect::default()),
-        ObjectPlan::Fail(failure) => Err(failure),
-        ObjectPlan::Create(_) => clone(desired, state, context).await,
-        ObjectPlan::Change(differences) => update(desired, state, &differences, context).await,
-        ObjectPlan::Remove => {
-            let removed = context.host.files.remove(&desired.path, true);
-            removed.map_err(|error| file_failure(&error))?;
-            Ok(CheckoutEffect::default())
-        }
-    }
 }
 
 /// Returns the account that git runs as; `None` for the user who runs ccm.

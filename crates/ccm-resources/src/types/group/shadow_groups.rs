@@ -1,7 +1,7 @@
 //! Provider shadow: groupadd, groupmod, groupdel and gpasswd.
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::Failure;
 
 use super::decide::{DesiredGroup, GroupDifference, GroupKind, GroupState, plan};
@@ -20,96 +20,88 @@ impl Provider<GroupKind> for ShadowGroups {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        group: &'a DesiredGroup,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<GroupState, Failure>> {
-        Box::pin(status(group, context))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        group: &'a DesiredGroup,
-        state: &'a GroupState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(group, state, context))
-    }
-}
-
-async fn status(group: &DesiredGroup, context: &Context<'_>) -> Result<GroupState, Failure> {
-    let local = LocalAccounts::of(context).await?;
-    let mut state = GroupState { found: local.group(&group.name).cloned(), ..GroupState::default() };
-    let lookup_failure = |error| file_failure(&error);
-    let accounts = Accounts::of(context).await;
-    if state.found.is_none() {
-        state.service_gid = accounts.group(&group.name).map_err(lookup_failure)?;
-    }
-    match (&state.found, group.is_absent) {
-        (Some(found), true) => {
-            state.primary_of = local.with_primary_group(found.gid).map(|user| user.name.clone());
+    async fn status(
+        &self,
+        group: &DesiredGroup,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<GroupState, Failure> {
+        let local = LocalAccounts::of(context).await?;
+        let mut state = GroupState { found: local.group(&group.name).cloned(), ..GroupState::default() };
+        let lookup_failure = |error| file_failure(&error);
+        let accounts = Accounts::of(context).await;
+        if state.found.is_none() {
+            state.service_gid = accounts.group(&group.name).map_err(lookup_failure)?;
         }
-        (_, true) => {}
-        (found, false) => {
-            let is_other = group.gid.filter(|gid| found.as_ref().is_none_or(|found| found.gid != *gid));
-            if let Some(gid) = is_other {
-                let owner = local.group_of(gid).map(|owner| owner.name.clone());
-                let service_owner = || {
-                    let name = accounts.group_name(gid);
-                    (*name != *gid.to_string() && *name != *group.name).then(|| name.to_string())
-                };
-                state.gid_owner = owner.or_else(service_owner);
+        match (&state.found, group.is_absent) {
+            (Some(found), true) => {
+                state.primary_of = local.with_primary_group(found.gid).map(|user| user.name.clone());
             }
-            for member in group.members.iter().flatten() {
-                let is_member = found.as_ref().is_some_and(|found| found.members.contains(member));
-                let exists = is_member
-                    || local.user(member).is_some()
-                    || accounts.user(member).map_err(lookup_failure)?.is_some();
-                if !exists {
-                    state.missing_members.push(member.clone());
+            (_, true) => {}
+            (found, false) => {
+                let is_other = group.gid.filter(|gid| found.as_ref().is_none_or(|found| found.gid != *gid));
+                if let Some(gid) = is_other {
+                    let owner = local.group_of(gid).map(|owner| owner.name.clone());
+                    let service_owner = || {
+                        let name = accounts.group_name(gid);
+                        (*name != *gid.to_string() && *name != *group.name).then(|| name.to_string())
+                    };
+                    state.gid_owner = owner.or_else(service_owner);
+                }
+                for member in group.members.iter().flatten() {
+                    let is_member = found.as_ref().is_some_and(|found| found.members.contains(member));
+                    let exists = is_member
+                        || local.user(member).is_some()
+                        || accounts.user(member).map_err(lookup_failure)?.is_some();
+                    if !exists {
+                        state.missing_members.push(member.clone());
+                    }
                 }
             }
         }
+        Ok(state)
     }
-    Ok(state)
-}
 
-async fn execute(group: &DesiredGroup, state: &GroupState, context: &Context<'_>) -> Result<(), Failure> {
-    let name = ["--", &*group.name];
-    let (differences, is_new) = match plan(group, state) {
-        AccountPlan::Keep { .. } => return Ok(()),
-        AccountPlan::Fail(failure) => return Err(failure),
-        AccountPlan::Remove => return AccountTool::new("groupdel").with(name).run(context).await,
-        AccountPlan::Create(differences) => (differences, true),
-        AccountPlan::Change(differences) => (differences, false),
-    };
-    let mut changed = false;
-    if is_new {
-        let create = AccountTool::new("groupadd")
-            .with(group.system.then_some("--system"))
-            .with_value("--gid", group.gid.map(|gid| gid.to_string()));
-        create.with(name).run(context).await?;
-        changed = true;
-    }
-    for difference in differences {
-        match difference {
-            GroupDifference::Gid { .. } if is_new => {}
-            GroupDifference::Gid { to, .. } => {
-                let tool = AccountTool::new("groupmod").with_value("--gid", Some(to.to_string()));
-                tool.with(name).run(context).await?;
-                changed = true;
-            }
-            GroupDifference::Members { added, removed, .. } => {
-                let added = added.iter().map(|member| ("--add", member));
-                for (option, member) in added.chain(removed.iter().map(|member| ("--delete", member))) {
-                    let tool = AccountTool::new("gpasswd").with_value(option, Some(member)).with(name);
-                    tool.run(context).await.map_err(|failure| Failure { changed, ..failure })?;
+    async fn execute(
+        &self,
+        group: &DesiredGroup,
+        state: &GroupState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let name = ["--", &*group.name];
+        let (differences, is_new) = match plan(group, state) {
+            AccountPlan::Keep { .. } => return Ok(()),
+            AccountPlan::Fail(failure) => return Err(failure),
+            AccountPlan::Remove => return AccountTool::new("groupdel").with(name).run(context).await,
+            AccountPlan::Create(differences) => (differences, true),
+            AccountPlan::Change(differences) => (differences, false),
+        };
+        let mut changed = false;
+        if is_new {
+            let create = AccountTool::new("groupadd")
+                .with(group.system.then_some("--system"))
+                .with_value("--gid", group.gid.map(|gid| gid.to_string()));
+            create.with(name).run(context).await?;
+            changed = true;
+        }
+        for difference in differences {
+            match difference {
+                GroupDifference::Gid { .. } if is_new => {}
+                GroupDifference::Gid { to, .. } => {
+                    let tool = AccountTool::new("groupmod").with_value("--gid", Some(to.to_string()));
+                    tool.with(name).run(context).await?;
                     changed = true;
                 }
+                GroupDifference::Members { added, removed, .. } => {
+                    let added = added.iter().map(|member| ("--add", member));
+                    for (option, member) in added.chain(removed.iter().map(|member| ("--delete", member))) {
+                        let tool = AccountTool::new("gpasswd").with_value(option, Some(member)).with(name);
+                        tool.run(context).await.map_err(|failure| Failure { changed, ..failure })?;
+                        changed = true;
+                    }
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::Failure;
 
 use super::decide::{DesiredHost, HostKind, plan};
@@ -23,31 +23,27 @@ impl Provider<HostKind> for PosixHosts {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        _: &'a DesiredHost,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Rc<HostsFile>, Failure>> {
-        Box::pin(HostsFile::of(context))
+    async fn status(
+        &self,
+        _: &DesiredHost,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<Rc<HostsFile>, Failure> {
+        HostsFile::of(context).await
     }
 
-    fn execute<'a>(
-        &'a self,
-        host: &'a DesiredHost,
-        file: &'a Rc<HostsFile>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(execute(host, file, context)))
+    async fn execute(
+        &self,
+        host: &DesiredHost,
+        file: &Rc<HostsFile>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        match plan(host, file) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {}
+        }
+        let new = file.with(&host.name, |line| host.manages(line), host.line(file).as_ref());
+        write(Path::new(HOSTS), file.content.as_deref(), &new, context)
     }
-}
-
-fn execute(host: &DesiredHost, file: &HostsFile, context: &Context<'_>) -> Result<(), Failure> {
-    match plan(host, file) {
-        ObjectPlan::Keep { .. } => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {}
-    }
-    let new = file.with(&host.name, |line| host.manages(line), host.line(file).as_ref());
-    write(Path::new(HOSTS), file.content.as_deref(), &new, context)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
@@ -25,64 +25,55 @@ impl Provider<HostnameKind> for PosixHostname {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        _: &'a DesiredHostname,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<HostnameState, Failure>> {
-        Box::pin(std::future::ready(status(context)))
+    async fn status(
+        &self,
+        _: &DesiredHostname,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<HostnameState, Failure> {
+        let running = read(Path::new(RUNNING), context)?.unwrap_or_default();
+        let saved = read(Path::new(FILE), context)?;
+        Ok(HostnameState { running: running.trim_end().to_owned(), content: saved })
     }
 
-    fn execute<'a>(
-        &'a self,
-        name: &'a DesiredHostname,
-        state: &'a HostnameState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(name, state, context))
-    }
-}
-
-fn status(context: &Context<'_>) -> Result<HostnameState, Failure> {
-    let running = read(Path::new(RUNNING), context)?.unwrap_or_default();
-    let saved = read(Path::new(FILE), context)?;
-    Ok(HostnameState { running: running.trim_end().to_owned(), content: saved })
-}
-
-async fn execute(
-    name: &DesiredHostname,
-    state: &HostnameState,
-    context: &Context<'_>,
-) -> Result<(), Failure> {
-    let differences = match plan(name, state) {
-        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let mut running_before = None;
-    for difference in differences {
-        match difference {
-            HostnameDifference::Running { from, to } => {
-                set(&to, context).await.map_err(|failure| match failure.kind {
+    async fn execute(
+        &self,
+        name: &DesiredHostname,
+        state: &HostnameState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(name, state) {
+            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let mut running_before = None;
+        for difference in differences {
+            match difference {
+                HostnameDifference::Running { from, to } => {
+                    set(&to, context).await.map_err(|failure| {
+                        match failure.kind {
                     FailureKind::Exit => failure.with_hint(
                         "set the name of a container where it is made, or add `control` to leave it out here",
                     ),
                     _ => failure,
-                })?;
-                running_before = Some(from);
-            }
-            HostnameDifference::Saved { to, .. } => {
-                let written = write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context);
-                if let (Err(failure), Some(before)) = (&written, &running_before) {
-                    let is_undone = set(before, context).await.is_ok();
-                    return Err(Failure { changed: !is_undone, ..failure.clone() });
                 }
-                written?;
+                    })?;
+                    running_before = Some(from);
+                }
+                HostnameDifference::Saved { to, .. } => {
+                    let written =
+                        write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context);
+                    if let (Err(failure), Some(before)) = (&written, &running_before) {
+                        let is_undone = set(before, context).await.is_ok();
+                        return Err(Failure { changed: !is_undone, ..failure.clone() });
+                    }
+                    written?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Sets the name of the kernel.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDifference, ModuleState, plan};
@@ -28,40 +28,72 @@ impl Provider<KernelModuleKind> for Kmod {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        module: &'a DesiredModule,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ModuleState, Failure>> {
-        Box::pin(status(module, context))
+    async fn status(
+        &self,
+        module: &DesiredModule,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<ModuleState, Failure> {
+        let name = &*module.name;
+        let boot_file = read(&boot_file(name), context)?;
+        let modprobe_file = read(&modprobe_file(name), context)?;
+        Ok(ModuleState {
+            activity: activity(name, context).await?,
+            is_loaded_at_boot: boot_file.as_deref().is_some_and(|content| loads(content, name)),
+            boot_file,
+            settings: ModprobeSettings::parse(modprobe_file.as_deref().unwrap_or_default(), name),
+            modprobe_file,
+        })
     }
 
-    fn execute<'a>(
-        &'a self,
-        module: &'a DesiredModule,
-        state: &'a ModuleState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(module, state, context))
+    async fn execute(
+        &self,
+        module: &DesiredModule,
+        state: &ModuleState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(module, state) {
+            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let name = &*module.name;
+        let mut changed = false;
+        let settings = module.settings(&state.settings);
+        let is_new = settings != state.settings;
+        // Parameters count when the module is loaded, and what is unloaded must not be loaded again.
+        if is_new {
+            let new = settings.content(name);
+            put(&modprobe_file(name), state.modprobe_file.as_deref(), &new, context)?;
+            changed = true;
+        }
+        for difference in &differences {
+            let done = match difference {
+                ModuleDifference::Loaded(to) => load(name, *to, context).await,
+                ModuleDifference::Boot(to) => {
+                    let new = if *to { boot_content(name) } else { String::new() };
+                    put(&boot_file(name), state.boot_file.as_deref(), &new, context)
+                }
+                ModuleDifference::Blacklist(_) | ModuleDifference::Options { .. } => continue,
+            };
+            if let Err(failure) = done {
+                let is_first = matches!(difference, ModuleDifference::Loaded(_));
+                // The module is as before, and so are its settings.
+                let is_undone = is_new && is_first && {
+                    let (old, new) = (state.modprobe_file.as_deref(), settings.content(name));
+                    let now = (!new.is_empty()).then_some(&*new);
+                    put(&modprobe_file(name), now, old.unwrap_or_default(), context).is_ok()
+                };
+                return Err(Failure { changed: (changed && !is_undone) || failure.changed, ..failure });
+            }
+            changed = true;
+        }
+        Ok(())
     }
 }
 
 /// Modules that are a part of the kernel.
 struct BuiltInModules(String);
-
-async fn status(module: &DesiredModule, context: &Context<'_>) -> Result<ModuleState, Failure> {
-    let name = &*module.name;
-    let boot_file = read(&boot_file(name), context)?;
-    let modprobe_file = read(&modprobe_file(name), context)?;
-    Ok(ModuleState {
-        activity: activity(name, context).await?,
-        is_loaded_at_boot: boot_file.as_deref().is_some_and(|content| loads(content, name)),
-        boot_file,
-        settings: ModprobeSettings::parse(modprobe_file.as_deref().unwrap_or_default(), name),
-        modprobe_file,
-    })
-}
 
 async fn activity(name: &str, context: &Context<'_>) -> Result<ModuleActivity, Failure> {
     let directory = Path::new(MODULES).join(name);
@@ -86,46 +118,6 @@ fn built_in(context: &Context<'_>) -> Result<BuiltInModules, Failure> {
     let release = read(Path::new(RELEASE), context)?.unwrap_or_default();
     let path = PathBuf::from(format!("/lib/modules/{}/modules.builtin", release.trim()));
     Ok(BuiltInModules(read(&path, context)?.unwrap_or_default()))
-}
-
-async fn execute(module: &DesiredModule, state: &ModuleState, context: &Context<'_>) -> Result<(), Failure> {
-    let differences = match plan(module, state) {
-        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let name = &*module.name;
-    let mut changed = false;
-    let settings = module.settings(&state.settings);
-    let is_new = settings != state.settings;
-    // Parameters count when the module is loaded, and what is unloaded must not be loaded again.
-    if is_new {
-        let new = settings.content(name);
-        put(&modprobe_file(name), state.modprobe_file.as_deref(), &new, context)?;
-        changed = true;
-    }
-    for difference in &differences {
-        let done = match difference {
-            ModuleDifference::Loaded(to) => load(name, *to, context).await,
-            ModuleDifference::Boot(to) => {
-                let new = if *to { boot_content(name) } else { String::new() };
-                put(&boot_file(name), state.boot_file.as_deref(), &new, context)
-            }
-            ModuleDifference::Blacklist(_) | ModuleDifference::Options { .. } => continue,
-        };
-        if let Err(failure) = done {
-            let is_first = matches!(difference, ModuleDifference::Loaded(_));
-            // The module is as before, and so are its settings.
-            let is_undone = is_new && is_first && {
-                let (old, new) = (state.modprobe_file.as_deref(), settings.content(name));
-                let now = (!new.is_empty()).then_some(&*new);
-                put(&modprobe_file(name), now, old.unwrap_or_default(), context).is_ok()
-            };
-            return Err(Failure { changed: (changed && !is_undone) || failure.changed, ..failure });
-        }
-        changed = true;
-    }
-    Ok(())
 }
 
 async fn load(name: &str, is_loaded: bool, context: &Context<'_>) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Host, Local, Role};
+use ccm_host::{Command, CommandOrigin, Exit, Host, Role};
 use ccm_model::Failure;
 
 use super::decide::{
@@ -41,59 +41,76 @@ impl Provider<LocaleKind> for PosixLocale {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        locale: &'a DesiredLocale,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<LocaleState, Failure>> {
-        Box::pin(status(locale, context))
+    async fn status(
+        &self,
+        locale: &DesiredLocale,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<LocaleState, Failure> {
+        let files = context.host.files;
+        let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
+        let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
+        // One of the two files may be a link to the other.
+        let path = files.canonical(Path::new(path)).unwrap_or_else(|_| path.into());
+        let saved = read(&path, context)?;
+        let mut state = LocaleState { path, content: saved, missing: Vec::new() };
+        let installed = context.state_cache(async || installed(context).await).await?;
+        let Some(installed) = &installed.0 else { return Ok(state) };
+        let names = || locale.variables.iter().map(|(_, name)| name);
+        if names().all(|name| installed.contains(&name.canonical())) {
+            return Ok(state);
+        }
+        let supported = read(Path::new(SUPPORTED), context)?;
+        for name in names().filter(|name| !installed.contains(&name.canonical())) {
+            let is_it = |found: &str| canonical(found) == name.canonical();
+            let name = name.0.clone();
+            let missing = match &supported {
+                None => MissingLocale::NotInstalled(name),
+                Some(supported) => match generated_line(supported, is_it) {
+                    Some(line) => MissingLocale::Generated { name, line: line.to_owned() },
+                    None => MissingLocale::Unknown(name),
+                },
+            };
+            if !state.missing.contains(&missing) {
+                state.missing.push(missing);
+            }
+        }
+        Ok(state)
     }
 
-    fn execute<'a>(
-        &'a self,
-        locale: &'a DesiredLocale,
-        state: &'a LocaleState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(locale, state, context))
+    async fn execute(
+        &self,
+        locale: &DesiredLocale,
+        state: &LocaleState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(locale, state) {
+            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let mut lines = Vec::new();
+        let mut values = Vec::new();
+        for difference in &differences {
+            match difference {
+                LocaleDifference::Generated { line, .. } => lines.push(&**line),
+                LocaleDifference::Variable { variable, to, .. } => values.push((*variable, &**to)),
+            }
+        }
+        if !lines.is_empty() {
+            generate(&lines, context).await?;
+        }
+        if values.is_empty() {
+            return Ok(());
+        }
+        let new = with_values(state.content.as_deref().unwrap_or_default(), &values);
+        let written = write(&state.path, state.content.as_deref(), &new, context);
+        written.map_err(|failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure })
     }
 }
 
 /// Locales that the machine has; `None` if it has no list of them.
 struct InstalledLocales(Option<HashSet<String>>);
-
-async fn status(locale: &DesiredLocale, context: &Context<'_>) -> Result<LocaleState, Failure> {
-    let files = context.host.files;
-    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
-    let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
-    // One of the two files may be a link to the other.
-    let path = files.canonical(Path::new(path)).unwrap_or_else(|_| path.into());
-    let saved = read(&path, context)?;
-    let mut state = LocaleState { path, content: saved, missing: Vec::new() };
-    let installed = context.state_cache(async || installed(context).await).await?;
-    let Some(installed) = &installed.0 else { return Ok(state) };
-    let names = || locale.variables.iter().map(|(_, name)| name);
-    if names().all(|name| installed.contains(&name.canonical())) {
-        return Ok(state);
-    }
-    let supported = read(Path::new(SUPPORTED), context)?;
-    for name in names().filter(|name| !installed.contains(&name.canonical())) {
-        let is_it = |found: &str| canonical(found) == name.canonical();
-        let name = name.0.clone();
-        let missing = match &supported {
-            None => MissingLocale::NotInstalled(name),
-            Some(supported) => match generated_line(supported, is_it) {
-                Some(line) => MissingLocale::Generated { name, line: line.to_owned() },
-                None => MissingLocale::Unknown(name),
-            },
-        };
-        if !state.missing.contains(&missing) {
-            state.missing.push(missing);
-        }
-    }
-    Ok(state)
-}
 
 /// Lists the locales of the machine.
 async fn installed(context: &Context<'_>) -> Result<InstalledLocales, Failure> {
@@ -121,31 +138,6 @@ async fn installed(context: &Context<'_>) -> Result<InstalledLocales, Failure> {
         names.chain(["C".to_owned(), "POSIX".to_owned()]).collect()
     });
     Ok(InstalledLocales(listed))
-}
-
-async fn execute(locale: &DesiredLocale, state: &LocaleState, context: &Context<'_>) -> Result<(), Failure> {
-    let differences = match plan(locale, state) {
-        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let mut lines = Vec::new();
-    let mut values = Vec::new();
-    for difference in &differences {
-        match difference {
-            LocaleDifference::Generated { line, .. } => lines.push(&**line),
-            LocaleDifference::Variable { variable, to, .. } => values.push((*variable, &**to)),
-        }
-    }
-    if !lines.is_empty() {
-        generate(&lines, context).await?;
-    }
-    if values.is_empty() {
-        return Ok(());
-    }
-    let new = with_values(state.content.as_deref().unwrap_or_default(), &values);
-    let written = write(&state.path, state.content.as_deref(), &new, context);
-    written.map_err(|failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure })
 }
 
 /// Adds lines to the list, and generates the locales of the list. A list with an error is put back.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
@@ -32,39 +32,78 @@ impl Provider<MountKind> for UtilLinux {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        mount: &'a DesiredMount,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<MountState, Failure>> {
-        Box::pin(status(mount, context))
+    async fn status(
+        &self,
+        mount: &DesiredMount,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<MountState, Failure> {
+        let fstab = Fstab::of(context).await?;
+        let table = MountTable::of(context).await?;
+        let mounted = table.on(&mount.mount_point).cloned();
+        let layers = table.layers(&mount.mount_point);
+        let options = mount.options(fstab.lines(&mount.mount_point).first());
+        // The source of a bind mount is the device of the file system, not the directory.
+        let is_other =
+            !is_bind(options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
+        let mut state = MountState { fstab, mounted, layers, is_other, obstacle: None };
+        if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
+            state.obstacle = obstacle(mount, context);
+        }
+        Ok(state)
     }
 
-    fn execute<'a>(
-        &'a self,
-        mount: &'a DesiredMount,
-        state: &'a MountState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(mount, state, context))
+    async fn execute(
+        &self,
+        mount: &DesiredMount,
+        state: &MountState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(mount, state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Remove => {
+                unmount(mount, state, context).await?;
+                let written = save(mount, state, context).await;
+                let changed = state.mounted.is_some();
+                return written.map_err(|failure| Failure { changed: changed || failure.changed, ..failure });
+            }
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let has = |is_it: fn(&MountDifference) -> bool| differences.iter().any(is_it);
+        let replaces = has(|difference| matches!(difference, MountDifference::Other { .. }));
+        let mounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(true)));
+        let unmounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(false)));
+        // A changed option may be one that can't be compared.
+        let is_option = |difference: &MountDifference| {
+            matches!(
+                difference,
+                MountDifference::MountedOptions { .. }
+                    | MountDifference::Field { name: "options", from: Some(_), .. }
+            )
+        };
+        let remounts = !mounts && mount.ensure == MountEnsure::Mounted && differences.iter().any(is_option);
+        // A file system that is busy stays as it is, with its line.
+        if unmounts {
+            unmount(mount, state, context).await?;
+        }
+        let saved = save(mount, state, context).await;
+        saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
+        let point = &*mount.mount_point;
+        let mounted = if mounts {
+            tool("mount").with(["--", point]).run(context).await
+        } else if remounts {
+            // Without `bind` the options would be those of the whole file system, for all of its mounts.
+            let options = if mount.is_bind() { "remount,bind" } else { "remount" };
+            tool("mount").with(["-o", options, "--", point]).run(context).await
+        } else {
+            Ok(())
+        };
+        match mounted {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(undo(mount, state, unmounts, failure, context).await),
+        }
     }
-}
-
-async fn status(mount: &DesiredMount, context: &Context<'_>) -> Result<MountState, Failure> {
-    let fstab = Fstab::of(context).await?;
-    let table = MountTable::of(context).await?;
-    let mounted = table.on(&mount.mount_point).cloned();
-    let layers = table.layers(&mount.mount_point);
-    let options = mount.options(fstab.lines(&mount.mount_point).first());
-    // The source of a bind mount is the device of the file system, not the directory.
-    let is_other =
-        !is_bind(options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
-    let mut state = MountState { fstab, mounted, layers, is_other, obstacle: None };
-    if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
-        state.obstacle = obstacle(mount, context);
-    }
-    Ok(state)
 }
 
 /// Returns `true` if the mounted file system is certainly another one than the desired one.
@@ -101,53 +140,6 @@ fn obstacle(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle
     let device = mount.device_path()?;
     let would_be = mount.is_bind() && context.would_be_directory(&device);
     (!files.exists(&device).unwrap_or(true) && !would_be).then_some(MountObstacle::NoDevice)
-}
-
-async fn execute(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
-    let differences = match plan(mount, state) {
-        ObjectPlan::Keep { .. } => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Remove => {
-            unmount(mount, state, context).await?;
-            let written = save(mount, state, context).await;
-            let changed = state.mounted.is_some();
-            return written.map_err(|failure| Failure { changed: changed || failure.changed, ..failure });
-        }
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let has = |is_it: fn(&MountDifference) -> bool| differences.iter().any(is_it);
-    let replaces = has(|difference| matches!(difference, MountDifference::Other { .. }));
-    let mounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(true)));
-    let unmounts = replaces || has(|difference| matches!(difference, MountDifference::Mounted(false)));
-    // A changed option may be one that can't be compared.
-    let is_option = |difference: &MountDifference| {
-        matches!(
-            difference,
-            MountDifference::MountedOptions { .. }
-                | MountDifference::Field { name: "options", from: Some(_), .. }
-        )
-    };
-    let remounts = !mounts && mount.ensure == MountEnsure::Mounted && differences.iter().any(is_option);
-    // A file system that is busy stays as it is, with its line.
-    if unmounts {
-        unmount(mount, state, context).await?;
-    }
-    let saved = save(mount, state, context).await;
-    saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
-    let point = &*mount.mount_point;
-    let mounted = if mounts {
-        tool("mount").with(["--", point]).run(context).await
-    } else if remounts {
-        // Without `bind` the options would be those of the whole file system, for all of its mounts.
-        let options = if mount.is_bind() { "remount,bind" } else { "remount" };
-        tool("mount").with(["-o", options, "--", point]).run(context).await
-    } else {
-        Ok(())
-    };
-    match mounted {
-        Ok(()) => Ok(()),
-        Err(failure) => Err(undo(mount, state, unmounts, failure, context).await),
-    }
 }
 
 /// Puts the line of a file system back that can't be mounted, and mounts again what was unmounted for it.

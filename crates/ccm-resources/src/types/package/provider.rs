@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::change::change_kind;
@@ -54,79 +54,73 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         self.0.suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        package: &'a Package,
-        purpose: ReadPurpose<'a, PackageEffect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<PackageState, Failure>> {
-        Box::pin(async move {
-            let database = self.database(context).await?;
-            let is_before = matches!(purpose, ReadPurpose::Before { .. });
-            let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
-            let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
-            let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
-            if is_latest && !state.is_stale && is_before {
-                self.query(&[&package.name], context).await?.apply_to(&package.name, &mut state);
-            }
-            Ok(state)
-        })
+    async fn status(
+        &self,
+        package: &Package,
+        purpose: ReadPurpose<'_, PackageEffect>,
+        context: &mut Context<'_>,
+    ) -> Result<PackageState, Failure> {
+        let database = self.database(context).await?;
+        let is_before = matches!(purpose, ReadPurpose::Before { .. });
+        let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
+        let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
+        let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
+        if is_latest && !state.is_stale && is_before {
+            self.query(&[&package.name], context).await?.apply_to(&package.name, &mut state);
+        }
+        Ok(state)
     }
 
     fn read_batch_size(&self) -> usize {
         MAX_BATCH
     }
 
-    fn status_many<'a>(
-        &'a self,
-        packages: &'a [&'a Package],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<PackageState, Failure>>> {
-        Box::pin(async move {
-            let failed = |failure: Failure| packages.iter().map(|_| Err(failure.clone())).collect();
-            let database = match self.database(context).await {
-                Ok(database) => database,
-                Err(failure) => return failed(failure),
-            };
-            let mut states: Vec<Result<PackageState, Failure>> = Vec::with_capacity(packages.len());
-            for package in packages {
-                states.push(match self.claim(package, &database, context) {
-                    Ok(duplicate) => {
-                        Ok(PackageState { duplicate, ..self.state(package, &database, context).await })
-                    }
-                    Err(failure) => Err(failure),
-                });
-            }
-            let read = packages.iter().zip(&mut states);
-            let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
-            let needs_query = |(package, state): &(&Package, &mut PackageState)| {
-                is_index_relevant(package, state) && !state.is_stale
-            };
-            let due: Vec<_> = read.filter(needs_query).collect();
-            let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
-            match self.query(&names, context).await {
-                Ok(response) => {
-                    for (package, state) in due {
-                        response.apply_to(&package.name, state);
-                    }
-                    states
+    async fn status_many(
+        &self,
+        packages: &[&Package],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<PackageState, Failure>> {
+        let failed = |failure: Failure| packages.iter().map(|_| Err(failure.clone())).collect();
+        let database = match self.database(context).await {
+            Ok(database) => database,
+            Err(failure) => return failed(failure),
+        };
+        let mut states: Vec<Result<PackageState, Failure>> = Vec::with_capacity(packages.len());
+        for package in packages {
+            states.push(match self.claim(package, &database, context) {
+                Ok(duplicate) => {
+                    Ok(PackageState { duplicate, ..self.state(package, &database, context).await })
                 }
-                // Only packages that can't be decided without the index fail.
-                Err(failure) => {
-                    let needs_index = |package: &Package, state: &PackageState| {
-                        package.ensure == PackageEnsure::Latest
-                            && state.installed().is_some()
-                            && !state.is_stale
+                Err(failure) => Err(failure),
+            });
+        }
+        let read = packages.iter().zip(&mut states);
+        let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
+        let needs_query = |(package, state): &(&Package, &mut PackageState)| {
+            is_index_relevant(package, state) && !state.is_stale
+        };
+        let due: Vec<_> = read.filter(needs_query).collect();
+        let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
+        match self.query(&names, context).await {
+            Ok(response) => {
+                for (package, state) in due {
+                    response.apply_to(&package.name, state);
+                }
+                states
+            }
+            // Only packages that can't be decided without the index fail.
+            Err(failure) => {
+                let needs_index = |package: &Package, state: &PackageState| {
+                    package.ensure == PackageEnsure::Latest && state.installed().is_some() && !state.is_stale
+                };
+                let fail_if_needed =
+                    |(package, state): (&&Package, Result<PackageState, Failure>)| match state {
+                        Ok(state) if needs_index(package, &state) => Err(failure.clone()),
+                        state => state,
                     };
-                    let fail_if_needed =
-                        |(package, state): (&&Package, Result<PackageState, Failure>)| match state {
-                            Ok(state) if needs_index(package, &state) => Err(failure.clone()),
-                            state => state,
-                        };
-                    packages.iter().zip(states).map(fail_if_needed).collect()
-                }
+                packages.iter().zip(states).map(fail_if_needed).collect()
             }
-        })
+        }
     }
 
     fn change_batch_size(&self) -> usize {
@@ -137,66 +131,62 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         change_kind(one.0, &plan(one.0, one.1)) == change_kind(other.0, &plan(other.0, other.1))
     }
 
-    fn execute<'a>(
-        &'a self,
-        package: &'a Package,
-        state: &'a PackageState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<PackageEffect, Failure>> {
-        Box::pin(async move {
-            let mut done = self.execute_all(&[(package, state)], context).await;
-            done.pop().unwrap_or_else(|| {
-                Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"))
-            })
+    async fn execute(
+        &self,
+        package: &Package,
+        state: &PackageState,
+        context: &mut Context<'_>,
+    ) -> Result<PackageEffect, Failure> {
+        let mut done = self.execute_all(&[(package, state)], context).await;
+        done.pop().unwrap_or_else(|| {
+            Err(Failure::new(FailureKind::Internal, "internal error: nothing was executed"))
         })
     }
 
-    fn execute_many<'a>(
-        &'a self,
-        changes: &'a [(&'a Package, &'a PackageState)],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<PackageEffect, Failure>>> {
-        Box::pin(self.execute_all(changes, context))
+    async fn execute_many(
+        &self,
+        changes: &[(&Package, &PackageState)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<PackageEffect, Failure>> {
+        self.execute_all(changes, context).await
     }
 
-    fn preflight<'a>(
-        &'a self,
-        package: &'a Package,
-        state: &'a PackageState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            let mut warnings = Vec::new();
-            if !is_root(context.host) {
-                warnings.push("only root can change packages".to_owned());
+    async fn preflight(
+        &self,
+        package: &Package,
+        state: &PackageState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        let mut warnings = Vec::new();
+        if !is_root(context.host) {
+            warnings.push("only root can change packages".to_owned());
+        }
+        if self.0.is_interrupted(context.host) {
+            warnings.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
+        }
+        let mut state = state.clone();
+        if state.availability == Availability::NotQueried && is_index_relevant(package, &state) {
+            match self.query(&[&package.name], context).await {
+                Ok(response) => response.apply_to(&package.name, &mut state),
+                Err(failure) => warnings.push(failure.one_line()),
             }
-            if self.0.is_interrupted(context.host) {
-                warnings.push(format!("a package change is running or was interrupted: {}", self.0.repair()));
+        }
+        let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
+        let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
+        match plan(package, &state) {
+            PackagePlan::Install(Install { version: Err(failure), .. })
+                if state.availability != Availability::NotQueried =>
+            {
+                let message = failure.one_line();
+                warnings.push(if refreshes {
+                    format!("{message}; the index would be refreshed first")
+                } else {
+                    format!("a run would fail now: {message}")
+                });
             }
-            let mut state = state.clone();
-            if state.availability == Availability::NotQueried && is_index_relevant(package, &state) {
-                match self.query(&[&package.name], context).await {
-                    Ok(response) => response.apply_to(&package.name, &mut state),
-                    Err(failure) => warnings.push(failure.one_line()),
-                }
-            }
-            let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
-            let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
-            match plan(package, &state) {
-                PackagePlan::Install(Install { version: Err(failure), .. })
-                    if state.availability != Availability::NotQueried =>
-                {
-                    let message = failure.one_line();
-                    warnings.push(if refreshes {
-                        format!("{message}; the index would be refreshed first")
-                    } else {
-                        format!("a run would fail now: {message}")
-                    });
-                }
-                _ => warnings.extend(state.skipped_repositories),
-            }
-            Ok(warnings)
-        })
+            _ => warnings.extend(state.skipped_repositories),
+        }
+        Ok(warnings)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, Local};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHold, HoldKind, HoldState, plan};
@@ -24,42 +24,38 @@ impl<T: HoldTool> Provider<HoldKind> for PackageHolds<T> {
         self.0.suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        hold: &'a DesiredHold,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<HoldState, Failure>> {
-        Box::pin(async move {
-            let found = hold_state(&self.0, &hold.name, context).await?;
-            let version = match found.presence {
-                Presence::Installed(version) => Some(self.0.scheme().shown(&version).to_owned()),
-                _ => None,
-            };
-            Ok(HoldState { version, is_held: found.hold.is_some() })
-        })
+    async fn status(
+        &self,
+        hold: &DesiredHold,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<HoldState, Failure> {
+        let found = hold_state(&self.0, &hold.name, context).await?;
+        let version = match found.presence {
+            Presence::Installed(version) => Some(self.0.scheme().shown(&version).to_owned()),
+            _ => None,
+        };
+        Ok(HoldState { version, is_held: found.hold.is_some() })
     }
 
-    fn execute<'a>(
-        &'a self,
-        hold: &'a DesiredHold,
-        state: &'a HoldState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(async move {
-            let holds = match plan(hold, state) {
-                ObjectPlan::Keep { .. } => return Ok(()),
-                ObjectPlan::Fail(failure) => return Err(failure),
-                ObjectPlan::Create(_) | ObjectPlan::Change(_) => true,
-                ObjectPlan::Remove => false,
-            };
-            if !context.host.system.own_identity().is_ok_and(|identity| identity.uid == 0) {
-                let message = "only root can hold packages";
-                return Err(Failure::new(FailureKind::Change, message).with_hint("run ccm as root"));
-            }
-            let call = self.0.hold(context.host, &hold.name, holds);
-            let limits = CommandLimits { work: Some(TIMEOUT), lock: hold.lock_timeout };
-            run_waiting_for_locks(&call, limits, context).await
-        })
+    async fn execute(
+        &self,
+        hold: &DesiredHold,
+        state: &HoldState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let holds = match plan(hold, state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(_) | ObjectPlan::Change(_) => true,
+            ObjectPlan::Remove => false,
+        };
+        if !context.host.system.own_identity().is_ok_and(|identity| identity.uid == 0) {
+            let message = "only root can hold packages";
+            return Err(Failure::new(FailureKind::Change, message).with_hint("run ccm as root"));
+        }
+        let call = self.0.hold(context.host, &hold.name, holds);
+        let limits = CommandLimits { work: Some(TIMEOUT), lock: hold.lock_timeout };
+        run_waiting_for_locks(&call, limits, context).await
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileAttributes, FileError, FileStep, Host, Local, NewContent, NewFile};
+use ccm_host::{FileAttributes, FileError, FileStep, Host, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::armored_key::fingerprints;
@@ -54,22 +54,22 @@ impl<F: RepositoryFormat> Provider<RepositoryKind> for RepositoryProvider<F> {
         self.0.suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        repository: &'a DesiredRepository,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<RepositoryState, Failure>> {
-        Box::pin(std::future::ready(self.read(repository, context)))
+    async fn status(
+        &self,
+        repository: &DesiredRepository,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<RepositoryState, Failure> {
+        self.read(repository, context)
     }
 
-    fn execute<'a>(
-        &'a self,
-        repository: &'a DesiredRepository,
-        state: &'a RepositoryState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(self.change(repository, state, context))
+    async fn execute(
+        &self,
+        repository: &DesiredRepository,
+        state: &RepositoryState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        self.change(repository, state, context).await
     }
 }
 

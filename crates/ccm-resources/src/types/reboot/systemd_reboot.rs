@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Local, Role, own_process};
+use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Role, own_process};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{DesiredReboot, RebootKind, RebootState};
@@ -49,85 +49,77 @@ impl Provider<RebootKind> for SystemdReboot {
         suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        reboot: &'a DesiredReboot,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<RebootState, Failure>> {
-        Box::pin(status(reboot, context))
+    async fn status(
+        &self,
+        reboot: &DesiredReboot,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<RebootState, Failure> {
+        let files = context.host.files;
+        let exists = |path: &str| files.exists(Path::new(path)).unwrap_or_default();
+        let mut state = RebootState {
+            is_container: is_container(context.host),
+            is_scheduled: SCHEDULED.iter().any(|path| exists(path)),
+            pending: None,
+        };
+        if state.is_container || reboot.is_always {
+            return Ok(state);
+        }
+        if exists(REQUIRED) {
+            let list = files.content(Path::new(REQUIRED_BY), MAX_LIST).ok().flatten().unwrap_or_default();
+            let list = String::from_utf8_lossy(&list).into_owned();
+            let mut names: Vec<&str> = list.lines().map(str::trim).filter(|name| !name.is_empty()).collect();
+            names.dedup();
+            names.truncate(MAX_SHOWN);
+            state.pending = Some(if names.is_empty() { REQUIRED.to_owned() } else { names.join(", ") });
+        } else if let Some(program) = find(NEEDS_RESTARTING, context) {
+            let command = command(program, &["-r"], Role::Query, context);
+            let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+            let finished = finished.map_err(|error| error.failure())?;
+            match finished.exit {
+                Exit::Code(0) => {}
+                Exit::Code(1) => state.pending = Some(format!("`{NEEDS_RESTARTING} -r`")),
+                _ => return Err(failure(NEEDS_RESTARTING, &finished)),
+            }
+        }
+        Ok(state)
     }
 
-    fn execute<'a>(
-        &'a self,
-        reboot: &'a DesiredReboot,
-        _: &'a RebootState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(reboot, context))
+    async fn execute(
+        &self,
+        reboot: &DesiredReboot,
+        _: &RebootState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        const PROGRAM: &str = "systemd-run";
+        let Some(program) = find(PROGRAM, context) else {
+            let failure = Failure::new(FailureKind::Start, format!("\"{PROGRAM}\" not found in PATH"));
+            return Err(failure.with_missing(MissingPrerequisite::Program(PROGRAM.to_owned())));
+        };
+        let (own, minutes) = (own_process().0.to_string(), reboot.minutes.to_string());
+        let args = [
+            "--quiet",
+            "--collect",
+            "--unit=ccm-reboot",
+            "--description=Reboot after a run of ccm",
+            "--",
+            "/bin/sh",
+            "-c",
+            SCRIPT,
+            "sh",
+            &own,
+            &minutes,
+            &reboot.message,
+        ];
+        let command = command(program, &args, Role::Tool, context);
+        let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+        let finished = finished.map_err(|error| error.failure())?;
+        if finished.exit == Exit::Code(0) { Ok(()) } else { Err(failure(PROGRAM, &finished)) }
     }
 }
 
 fn is_container(host: Host<'_>) -> bool {
     CONTAINER_MARKS.iter().any(|path| host.files.exists(Path::new(path)).unwrap_or_default())
-}
-
-async fn status(reboot: &DesiredReboot, context: &Context<'_>) -> Result<RebootState, Failure> {
-    let files = context.host.files;
-    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or_default();
-    let mut state = RebootState {
-        is_container: is_container(context.host),
-        is_scheduled: SCHEDULED.iter().any(|path| exists(path)),
-        pending: None,
-    };
-    if state.is_container || reboot.is_always {
-        return Ok(state);
-    }
-    if exists(REQUIRED) {
-        let list = files.content(Path::new(REQUIRED_BY), MAX_LIST).ok().flatten().unwrap_or_default();
-        let list = String::from_utf8_lossy(&list).into_owned();
-        let mut names: Vec<&str> = list.lines().map(str::trim).filter(|name| !name.is_empty()).collect();
-        names.dedup();
-        names.truncate(MAX_SHOWN);
-        state.pending = Some(if names.is_empty() { REQUIRED.to_owned() } else { names.join(", ") });
-    } else if let Some(program) = find(NEEDS_RESTARTING, context) {
-        let command = command(program, &["-r"], Role::Query, context);
-        let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-        let finished = finished.map_err(|error| error.failure())?;
-        match finished.exit {
-            Exit::Code(0) => {}
-            Exit::Code(1) => state.pending = Some(format!("`{NEEDS_RESTARTING} -r`")),
-            _ => return Err(failure(NEEDS_RESTARTING, &finished)),
-        }
-    }
-    Ok(state)
-}
-
-async fn execute(reboot: &DesiredReboot, context: &Context<'_>) -> Result<(), Failure> {
-    const PROGRAM: &str = "systemd-run";
-    let Some(program) = find(PROGRAM, context) else {
-        let failure = Failure::new(FailureKind::Start, format!("\"{PROGRAM}\" not found in PATH"));
-        return Err(failure.with_missing(MissingPrerequisite::Program(PROGRAM.to_owned())));
-    };
-    let (own, minutes) = (own_process().0.to_string(), reboot.minutes.to_string());
-    let args = [
-        "--quiet",
-        "--collect",
-        "--unit=ccm-reboot",
-        "--description=Reboot after a run of ccm",
-        "--",
-        "/bin/sh",
-        "-c",
-        SCRIPT,
-        "sh",
-        &own,
-        &minutes,
-        &reboot.message,
-    ];
-    let command = command(program, &args, Role::Tool, context);
-    let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-    let finished = finished.map_err(|error| error.failure())?;
-    if finished.exit == Exit::Code(0) { Ok(()) } else { Err(failure(PROGRAM, &finished)) }
 }
 
 fn find(name: &str, context: &Context<'_>) -> Option<PathBuf> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileAttributes, FileKind, Host, InspectOptions, Local};
+use ccm_host::{FileAttributes, FileKind, Host, InspectOptions};
 use ccm_model::Failure;
 
 use super::PARTIALS;
@@ -27,94 +27,111 @@ impl Provider<ScaffoldResource> for PosixScaffold {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        scaffold: &'a DesiredScaffold,
-        reading: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ScaffoldState, Failure>> {
+    async fn status(
+        &self,
+        scaffold: &DesiredScaffold,
+        reading: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<ScaffoldState, Failure> {
         let before = matches!(reading, ReadPurpose::Before { .. });
-        Box::pin(status(scaffold, before, context))
-    }
-
-    fn preflight<'a>(
-        &'a self,
-        scaffold: &'a DesiredScaffold,
-        state: &'a ScaffoldState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move {
-            match plan(scaffold, state) {
-                ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => {
-                    execute::check(&scaffold.path, &changes, context.host.files)?;
-                }
-                ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => {}
-            }
-            Ok(Vec::new())
-        })
-    }
-
-    fn execute<'a>(
-        &'a self,
-        scaffold: &'a DesiredScaffold,
-        state: &'a ScaffoldState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(apply(scaffold, state, context)))
-    }
-}
-
-async fn status(
-    scaffold: &DesiredScaffold,
-    before: bool,
-    context: &mut Context<'_>,
-) -> Result<ScaffoldState, Failure> {
-    let (path, files) = (&scaffold.path, context.host.files);
-    let mut state =
-        ScaffoldState { can_back_up: context.state_directory.is_some(), ..ScaffoldState::default() };
-    state.root = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-    if state.root.link {
-        return Ok(state);
-    }
-    let source = CopiedTree {
-        path: &context.directory.join(&scaffold.source),
-        rendered: &scaffold.rendered,
-        ignore: &scaffold.rules.ignore,
-        templates: TemplateFiles::AllBut(PARTIALS),
-    };
-    let entries = tree::source::read(&source, path, files)?;
-    if scaffold.sensitive {
-        // Before the commands of `post` see it.
-        tree::mark_secret(&entries, context)?;
-    }
-    state.tree.desired = processed(scaffold, entries, context).await?;
-    if scaffold.sensitive {
-        tree::mark_secret(&state.tree.desired, context)?;
-    }
-    state.tree.managed = tree::status::managed(path, context);
-    let is_directory =
-        matches!(state.root.target.as_ref().map(|target| target.kind), Some(FileKind::Directory { .. }));
-    if is_directory {
-        // What is left in the directory decides whether it can be removed.
-        let rules = TreeRules { recurse: scaffold.is_absent, ..scaffold.rules.clone() };
-        state.tree.found = tree::status::read(path, &rules, &state.tree.desired, &state.tree.managed, files)?;
-        let real = files.canonical(path);
-        let above = real.as_deref().unwrap_or(path).parent();
-        state.is_top_level = above.is_none_or(|above| above == Path::new("/"));
-    } else if !scaffold.is_absent && state.root.target.is_none() && state.root.parent_missing {
-        state.missing_parents =
-            parents::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
-    }
-    if before {
-        let changes = match plan(scaffold, &state) {
-            ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => changes,
-            ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => return Ok(state),
+        let (path, files) = (&scaffold.path, context.host.files);
+        let mut state =
+            ScaffoldState { can_back_up: context.state_directory.is_some(), ..ScaffoldState::default() };
+        state.root = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+        if state.root.link {
+            return Ok(state);
+        }
+        let source = CopiedTree {
+            path: &context.directory.join(&scaffold.source),
+            rendered: &scaffold.rendered,
+            ignore: &scaffold.rules.ignore,
+            templates: TemplateFiles::AllBut(PARTIALS),
         };
-        let accounts = Accounts::of(context).await;
-        state.tree.details =
-            report::details(path, &changes, &state.tree, scaffold.sensitive, &accounts, context);
+        let entries = tree::source::read(&source, path, files)?;
+        if scaffold.sensitive {
+            // Before the commands of `post` see it.
+            tree::mark_secret(&entries, context)?;
+        }
+        state.tree.desired = processed(scaffold, entries, context).await?;
+        if scaffold.sensitive {
+            tree::mark_secret(&state.tree.desired, context)?;
+        }
+        state.tree.managed = tree::status::managed(path, context);
+        let is_directory =
+            matches!(state.root.target.as_ref().map(|target| target.kind), Some(FileKind::Directory { .. }));
+        if is_directory {
+            // What is left in the directory decides whether it can be removed.
+            let rules = TreeRules { recurse: scaffold.is_absent, ..scaffold.rules.clone() };
+            state.tree.found =
+                tree::status::read(path, &rules, &state.tree.desired, &state.tree.managed, files)?;
+            let real = files.canonical(path);
+            let above = real.as_deref().unwrap_or(path).parent();
+            state.is_top_level = above.is_none_or(|above| above == Path::new("/"));
+        } else if !scaffold.is_absent && state.root.target.is_none() && state.root.parent_missing {
+            state.missing_parents =
+                parents::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
+        }
+        if before {
+            let changes = match plan(scaffold, &state) {
+                ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => changes,
+                ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => return Ok(state),
+            };
+            let accounts = Accounts::of(context).await;
+            state.tree.details =
+                report::details(path, &changes, &state.tree, scaffold.sensitive, &accounts, context);
+        }
+        Ok(state)
     }
-    Ok(state)
+
+    async fn preflight(
+        &self,
+        scaffold: &DesiredScaffold,
+        state: &ScaffoldState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        match plan(scaffold, state) {
+            ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => {
+                execute::check(&scaffold.path, &changes, context.host.files)?;
+            }
+            ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => {}
+        }
+        Ok(Vec::new())
+    }
+
+    async fn execute(
+        &self,
+        scaffold: &DesiredScaffold,
+        state: &ScaffoldState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let (path, files) = (&scaffold.path, context.host.files);
+        let after = |changed: bool| {
+            move |failure: Failure| Failure { changed: failure.changed || changed, ..failure }
+        };
+        match plan(scaffold, state) {
+            ScaffoldPlan::Keep(_) => Ok(()),
+            ScaffoldPlan::Fail(failure) => Err(failure),
+            ScaffoldPlan::Make { is_new, changes } => {
+                if is_new {
+                    let made = parents::make_parents(&state.missing_parents, files)?;
+                    if let Some(note) = parents::parents_note(&state.missing_parents) {
+                        context.note(note);
+                    }
+                    files
+                        .make_directory(path, FileAttributes::default())
+                        .map_err(|error| after(made > 0)(file_failure(&error)))?;
+                }
+                execute::apply(path, &changes, &state.tree, scaffold.backup, context).map_err(after(is_new))
+            }
+            ScaffoldPlan::Remove { changes, removes_root } => {
+                execute::apply(path, &changes, &state.tree, scaffold.backup, context)?;
+                if removes_root {
+                    files.remove(path, false).map_err(|error| after(true)(file_failure(&error)))?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// Leaves out empty files, and runs the commands of `post` on copies of the others.
@@ -143,37 +160,4 @@ async fn processed(
         kept.push(entry);
     }
     Ok(kept)
-}
-
-fn apply(
-    scaffold: &DesiredScaffold,
-    state: &ScaffoldState,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
-    let (path, files) = (&scaffold.path, context.host.files);
-    let after =
-        |changed: bool| move |failure: Failure| Failure { changed: failure.changed || changed, ..failure };
-    match plan(scaffold, state) {
-        ScaffoldPlan::Keep(_) => Ok(()),
-        ScaffoldPlan::Fail(failure) => Err(failure),
-        ScaffoldPlan::Make { is_new, changes } => {
-            if is_new {
-                let made = parents::make_parents(&state.missing_parents, files)?;
-                if let Some(note) = parents::parents_note(&state.missing_parents) {
-                    context.note(note);
-                }
-                files
-                    .make_directory(path, FileAttributes::default())
-                    .map_err(|error| after(made > 0)(file_failure(&error)))?;
-            }
-            execute::apply(path, &changes, &state.tree, scaffold.backup, context).map_err(after(is_new))
-        }
-        ScaffoldPlan::Remove { changes, removes_root } => {
-            execute::apply(path, &changes, &state.tree, scaffold.backup, context)?;
-            if removes_root {
-                files.remove(path, false).map_err(|error| after(true)(file_failure(&error)))?;
-            }
-            Ok(())
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, InspectOptions, Local};
+use ccm_host::{Host, InspectOptions};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ServiceEffect, ServiceKind, UnitVerb, is_finished_oneshot, is_in_desired_state};
@@ -34,55 +34,69 @@ impl Provider<ServiceKind> for Systemd {
         suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        service: &'a Service,
-        reading: ReadPurpose<'a, ServiceEffect>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ServiceState, Failure>> {
-        Box::pin(async move {
-            let systemctl = Systemctl::of(service.user, context.host)?;
-            match reading {
-                ReadPurpose::Before { triggered } => read(service, triggered, &systemctl, context).await,
-                ReadPurpose::After(done) => read_after_change(service, done, &systemctl, context).await,
-            }
-        })
+    async fn status(
+        &self,
+        service: &Service,
+        reading: ReadPurpose<'_, ServiceEffect>,
+        context: &mut Context<'_>,
+    ) -> Result<ServiceState, Failure> {
+        let systemctl = Systemctl::of(service.user, context.host)?;
+        match reading {
+            ReadPurpose::Before { triggered } => read(service, triggered, &systemctl, context).await,
+            ReadPurpose::After(done) => read_after_change(service, done, &systemctl, context).await,
+        }
     }
 
     fn read_batch_size(&self) -> usize {
         usize::MAX
     }
 
-    fn status_many<'a>(
-        &'a self,
-        services: &'a [&'a Service],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<ServiceState, Failure>>> {
-        Box::pin(read_many(services, context))
+    async fn status_many(
+        &self,
+        services: &[&Service],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<ServiceState, Failure>> {
+        let mut found = HashMap::new();
+        for user in [false, true] {
+            let of_one = services.iter().filter(|service| service.user == user);
+            let names: Vec<&str> = of_one.map(|service| &*service.unit).collect();
+            let Ok(systemctl) = Systemctl::of(user, context.host) else { continue };
+            // One invalid name makes the call fail for all units; then each is read by itself.
+            if let Ok(units) = show(&names, &systemctl, context).await {
+                found.extend(names.into_iter().map(|name| (name, user)).zip(units));
+            }
+        }
+        let mut states = Vec::with_capacity(services.len());
+        for service in services {
+            let unit = found.remove(&(&*service.unit, service.user));
+            states.push(match Systemctl::of(service.user, context.host) {
+                Ok(systemctl) => read_until_settled(service, unit, false, &systemctl, context).await,
+                Err(failure) => Err(failure),
+            });
+        }
+        states
     }
 
-    fn execute<'a>(
-        &'a self,
-        service: &'a Service,
-        state: &'a ServiceState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ServiceEffect, Failure>> {
-        Box::pin(async move {
-            let systemctl = Systemctl::of(service.user, context.host)?;
-            execute(service, state, &systemctl, context).await
-        })
+    async fn execute(
+        &self,
+        service: &Service,
+        state: &ServiceState,
+        context: &mut Context<'_>,
+    ) -> Result<ServiceEffect, Failure> {
+        let systemctl = Systemctl::of(service.user, context.host)?;
+        execute(service, state, &systemctl, context).await
     }
 
-    fn preflight<'a>(
-        &'a self,
-        service: &'a Service,
-        _: &'a ServiceState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
+    async fn preflight(
+        &self,
+        service: &Service,
+        _: &ServiceState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
         let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
         let warning = "ccm does not run as root and may not be allowed to change the service";
         let warning = (!is_root && !service.user).then(|| warning.to_owned());
-        Box::pin(std::future::ready(Ok(warning.into_iter().collect())))
+        Ok(warning.into_iter().collect())
     }
 }
 
@@ -111,29 +125,6 @@ async fn read_after_change(
         state.journal = systemctl.journal(&state.unit.id, done.since, context).await;
     }
     Ok(state)
-}
-
-/// Reads units with one call, and then waits for each transition to end.
-async fn read_many(services: &[&Service], context: &Context<'_>) -> Vec<Result<ServiceState, Failure>> {
-    let mut found = HashMap::new();
-    for user in [false, true] {
-        let of_one = services.iter().filter(|service| service.user == user);
-        let names: Vec<&str> = of_one.map(|service| &*service.unit).collect();
-        let Ok(systemctl) = Systemctl::of(user, context.host) else { continue };
-        // One invalid name makes the call fail for all units; then each is read by itself.
-        if let Ok(units) = show(&names, &systemctl, context).await {
-            found.extend(names.into_iter().map(|name| (name, user)).zip(units));
-        }
-    }
-    let mut states = Vec::with_capacity(services.len());
-    for service in services {
-        let unit = found.remove(&(&*service.unit, service.user));
-        states.push(match Systemctl::of(service.user, context.host) {
-            Ok(systemctl) => read_until_settled(service, unit, false, &systemctl, context).await,
-            Err(failure) => Err(failure),
-        });
-    }
-    states
 }
 
 /// Reads a unit, and waits for a transition to end.

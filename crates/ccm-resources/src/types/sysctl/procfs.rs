@@ -1,7 +1,7 @@
 //! Provider procfs: values below `/proc/sys`, changed by sysctl, and a file from which they are set at boot.
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, InspectOptions, Local, read_at_most};
+use ccm_host::{Host, InspectOptions, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{
@@ -32,98 +32,87 @@ impl Provider<SysctlKind> for Procfs {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        parameter: &'a DesiredParameter,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<ParameterState, Failure>> {
-        Box::pin(status(parameter, context))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        parameter: &'a DesiredParameter,
-        state: &'a ParameterState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(parameter, state, context))
-    }
-}
-
-async fn status(parameter: &DesiredParameter, context: &Context<'_>) -> Result<ParameterState, Failure> {
-    let file = ParameterFiles::file(&parameter.file, context).await?;
-    let mut state = ParameterState { file, ..ParameterState::default() };
-    if parameter.is_absent && !context.describe_unchanged {
-        return Ok(state);
-    }
-    let path = parameter.key.path();
-    let files = context.host.files;
-    // The kernel makes these files, so that no link can lead elsewhere.
-    state.running = match read_at_most(Some(&path), MAX_VALUE) {
-        Ok(value) => Some(normalized(&String::from_utf8_lossy(&value))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(_) if parameter.is_absent => None,
-        Err(error) => {
-            return Err(Failure::from_error(FailureKind::Read, &error)
-                .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
-                .with_hint(
-                    "check that the name is that of a parameter, not of a directory with parameters",
-                ));
+    async fn status(
+        &self,
+        parameter: &DesiredParameter,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<ParameterState, Failure> {
+        let file = ParameterFiles::file(&parameter.file, context).await?;
+        let mut state = ParameterState { file, ..ParameterState::default() };
+        if parameter.is_absent && !context.describe_unchanged {
+            return Ok(state);
         }
-    };
-    if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
-        let mounts = MountTable::of(context).await?;
-        let mount = path.to_str().and_then(|path| mounts.containing(path));
-        let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-        state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
-            _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
-                Some(ParameterObstacle::Reported)
+        let path = parameter.key.path();
+        let files = context.host.files;
+        // The kernel makes these files, so that no link can lead elsewhere.
+        state.running = match read_at_most(Some(&path), MAX_VALUE) {
+            Ok(value) => Some(normalized(&String::from_utf8_lossy(&value))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(_) if parameter.is_absent => None,
+            Err(error) => {
+                return Err(Failure::from_error(FailureKind::Read, &error)
+                    .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
+                    .with_hint(
+                        "check that the name is that of a parameter, not of a directory with parameters",
+                    ));
             }
-            Some(MountedFilesystem { mount_point, .. }) => {
-                Some(ParameterObstacle::ReadOnlyMount(mount_point.clone()))
-            }
-            None => None,
         };
+        if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
+            let mounts = MountTable::of(context).await?;
+            let mount = path.to_str().and_then(|path| mounts.containing(path));
+            let info =
+                files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+            state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
+                _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
+                    Some(ParameterObstacle::Reported)
+                }
+                Some(MountedFilesystem { mount_point, .. }) => {
+                    Some(ParameterObstacle::ReadOnlyMount(mount_point.clone()))
+                }
+                None => None,
+            };
+        }
+        Ok(state)
     }
-    Ok(state)
-}
 
-async fn execute(
-    parameter: &DesiredParameter,
-    state: &ParameterState,
-    context: &Context<'_>,
-) -> Result<(), Failure> {
-    let differences = match plan(parameter, state) {
-        ObjectPlan::Keep { .. } => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Remove => return save(parameter, None, state, context),
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let mut running_before = None;
-    let mut is_saved = true;
-    for difference in differences {
-        match difference {
-            ParameterDifference::Running { from, .. } => running_before = Some(from),
-            ParameterDifference::Saved { .. } | ParameterDifference::Lines(_) => is_saved = false,
+    async fn execute(
+        &self,
+        parameter: &DesiredParameter,
+        state: &ParameterState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(parameter, state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Remove => return save(parameter, None, state, context),
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let mut running_before = None;
+        let mut is_saved = true;
+        for difference in differences {
+            match difference {
+                ParameterDifference::Running { from, .. } => running_before = Some(from),
+                ParameterDifference::Saved { .. } | ParameterDifference::Lines(_) => is_saved = false,
+            }
         }
-    }
-    // The kernel refuses a bad value, which is then not saved either.
-    if running_before.is_some() {
-        set(parameter, &parameter.value, context).await.map_err(|failure| {
-            let hint = "check which values the kernel allows for the parameter";
-            if failure.kind == FailureKind::Exit { failure.with_hint(hint) } else { failure }
-        })?;
-    }
-    if is_saved {
-        return Ok(());
-    }
-    match (save(parameter, Some(&parameter.value), state, context), running_before) {
-        (Err(failure), Some(before)) => {
-            let is_undone = set(parameter, &before, context).await.is_ok();
-            Err(Failure { changed: !is_undone, ..failure })
+        // The kernel refuses a bad value, which is then not saved either.
+        if running_before.is_some() {
+            set(parameter, &parameter.value, context).await.map_err(|failure| {
+                let hint = "check which values the kernel allows for the parameter";
+                if failure.kind == FailureKind::Exit { failure.with_hint(hint) } else { failure }
+            })?;
         }
-        (saved, _) => saved,
+        if is_saved {
+            return Ok(());
+        }
+        match (save(parameter, Some(&parameter.value), state, context), running_before) {
+            (Err(failure), Some(before)) => {
+                let is_undone = set(parameter, &before, context).await.is_ok();
+                Err(Failure { changed: !is_undone, ..failure })
+            }
+            (saved, _) => saved,
+        }
     }
 }
 

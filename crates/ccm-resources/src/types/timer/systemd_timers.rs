@@ -7,7 +7,7 @@ use std::time::Duration;
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
     AccountError, Command, CommandOrigin, Exit, FileAttributes, FileError, FileStep, Host, InspectOptions,
-    Local, NewContent, NewFile, Role,
+    NewContent, NewFile, Role,
 };
 use ccm_model::{Failure, FailureKind};
 
@@ -41,46 +41,80 @@ impl Provider<TimerKind> for SystemdTimers {
         suitability(host)
     }
 
-    fn status<'a>(
-        &'a self,
-        timer: &'a DesiredTimer,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<TimerState, Failure>> {
-        Box::pin(async move {
-            let mut states = read(&[timer], context).await;
-            states.pop().unwrap_or_else(|| Ok(TimerState::default()))
-        })
+    async fn status(
+        &self,
+        timer: &DesiredTimer,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<TimerState, Failure> {
+        let mut states = read(&[timer], context).await;
+        states.pop().unwrap_or_else(|| Ok(TimerState::default()))
     }
 
     fn read_batch_size(&self) -> usize {
         usize::MAX
     }
 
-    fn status_many<'a>(
-        &'a self,
-        timers: &'a [&'a DesiredTimer],
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Vec<Result<TimerState, Failure>>> {
-        Box::pin(read(timers, context))
+    async fn status_many(
+        &self,
+        timers: &[&DesiredTimer],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<TimerState, Failure>> {
+        read(timers, context).await
     }
 
-    fn execute<'a>(
-        &'a self,
-        timer: &'a DesiredTimer,
-        state: &'a TimerState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(timer, state, context))
+    async fn execute(
+        &self,
+        timer: &DesiredTimer,
+        state: &TimerState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let unit = format!("{}.timer", timer.name);
+        let systemctl = Systemctl::of(false, context.host)?;
+        let call = async |arguments: &[&str]| systemctl.run(arguments, TIMEOUT, context).await;
+        let differences = match plan(timer, state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Remove => return remove(timer, state, &systemctl, context).await,
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let Some(units) = &timer.units else { return Ok(()) };
+        check_times(timer, context).await?;
+        let (service_text, timer_text) = (units.service(&timer.name), units.timer(&timer.name));
+        let is_new_timer = state.timer.as_ref() != Some(&timer_text);
+        let texts = [("service", &state.service, service_text), ("timer", &state.timer, timer_text)];
+        let mut changed = false;
+        for (suffix, old, text) in texts {
+            if old.as_ref() != Some(&text) {
+                let attributes = FileAttributes { mode: Some(UNIT_MODE), ..FileAttributes::default() };
+                let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
+                let written = context.host.files.write(&unit_path(&timer.name, suffix), &new);
+                written.map_err(|error| Failure { changed, ..file_failure(&error) })?;
+                changed = true;
+            }
+        }
+        let only_state =
+            |found: &TimerDifference| matches!(found, TimerDifference::Disabled | TimerDifference::Inactive);
+        let after = |failure: Failure| Failure { changed: true, ..failure };
+        if !differences.iter().all(only_state) || state.needs_reload {
+            call(&["daemon-reload"]).await.map_err(after)?;
+        }
+        if !state.is_enabled {
+            call(&["enable", &unit]).await.map_err(after)?;
+        }
+        // A running timer keeps its old times until it is restarted.
+        let verb = if is_new_timer || state.needs_reload { "restart" } else { "start" };
+        call(&[verb, &unit]).await.map_err(after)?;
+        Ok(())
     }
 
-    fn preflight<'a>(
-        &'a self,
-        timer: &'a DesiredTimer,
-        _: &'a TimerState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move { check_times(timer, context).await.map(|()| Vec::new()) })
+    async fn preflight(
+        &self,
+        timer: &DesiredTimer,
+        _: &TimerState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        check_times(timer, context).await.map(|()| Vec::new())
     }
 }
 
@@ -153,46 +187,6 @@ fn is_user_missing(timer: &DesiredTimer, context: &Context<'_>) -> Result<bool, 
         Err(AccountError::NoUser { .. }) => Ok(true),
         Err(error) => Err(Failure::from_error(FailureKind::Read, &error)),
     }
-}
-
-async fn execute(timer: &DesiredTimer, state: &TimerState, context: &Context<'_>) -> Result<(), Failure> {
-    let unit = format!("{}.timer", timer.name);
-    let systemctl = Systemctl::of(false, context.host)?;
-    let call = async |arguments: &[&str]| systemctl.run(arguments, TIMEOUT, context).await;
-    let differences = match plan(timer, state) {
-        ObjectPlan::Keep { .. } => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Remove => return remove(timer, state, &systemctl, context).await,
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let Some(units) = &timer.units else { return Ok(()) };
-    check_times(timer, context).await?;
-    let (service_text, timer_text) = (units.service(&timer.name), units.timer(&timer.name));
-    let is_new_timer = state.timer.as_ref() != Some(&timer_text);
-    let texts = [("service", &state.service, service_text), ("timer", &state.timer, timer_text)];
-    let mut changed = false;
-    for (suffix, old, text) in texts {
-        if old.as_ref() != Some(&text) {
-            let attributes = FileAttributes { mode: Some(UNIT_MODE), ..FileAttributes::default() };
-            let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
-            let written = context.host.files.write(&unit_path(&timer.name, suffix), &new);
-            written.map_err(|error| Failure { changed, ..file_failure(&error) })?;
-            changed = true;
-        }
-    }
-    let only_state =
-        |found: &TimerDifference| matches!(found, TimerDifference::Disabled | TimerDifference::Inactive);
-    let after = |failure: Failure| Failure { changed: true, ..failure };
-    if !differences.iter().all(only_state) || state.needs_reload {
-        call(&["daemon-reload"]).await.map_err(after)?;
-    }
-    if !state.is_enabled {
-        call(&["enable", &unit]).await.map_err(after)?;
-    }
-    // A running timer keeps its old times until it is restarted.
-    let verb = if is_new_timer || state.needs_reload { "restart" } else { "start" };
-    call(&[verb, &unit]).await.map_err(after)?;
-    Ok(())
 }
 
 async fn remove(

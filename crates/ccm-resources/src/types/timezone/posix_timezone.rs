@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileKind, Host, InspectOptions, Local};
+use ccm_host::{FileKind, Host, InspectOptions};
 use ccm_model::Failure;
 
 use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneKind, TimezoneState, plan};
@@ -25,63 +25,55 @@ impl Provider<TimezoneKind> for PosixTimezone {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        zone: &'a DesiredTimezone,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<TimezoneState, Failure>> {
-        Box::pin(std::future::ready(status(zone, context)))
-    }
-
-    fn execute<'a>(
-        &'a self,
-        zone: &'a DesiredTimezone,
-        state: &'a TimezoneState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(execute(zone, state, context)))
-    }
-}
-
-fn status(zone: &DesiredTimezone, context: &Context<'_>) -> Result<TimezoneState, Failure> {
-    let files = context.host.files;
-    let failure = |error| file_failure(&error);
-    let path = Path::new(LOCAL_TIME);
-    let inspect = |path| files.inspect(path, InspectOptions::default()).map_err(failure);
-    let local_time = match files.link_target(path).map_err(failure)? {
-        Some(target) => LocalTime::Link(target),
-        None if inspect(path)?.target.is_some() => LocalTime::File,
-        None => LocalTime::Missing,
-    };
-    let saved = read(Path::new(FILE), context)?;
-    let mut state = TimezoneState { local_time, content: saved, zone_exists: true };
-    if !matches!(plan(zone, &state), ObjectPlan::Keep { .. }) {
-        let found = inspect(&zone.file())?.target;
-        state.zone_exists = found.is_some_and(|file| file.kind == FileKind::File);
-    }
-    Ok(state)
-}
-
-fn execute(zone: &DesiredTimezone, state: &TimezoneState, context: &Context<'_>) -> Result<(), Failure> {
-    let differences = match plan(zone, state) {
-        ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-        ObjectPlan::Fail(failure) => return Err(failure),
-        ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-    };
-    let mut changed = false;
-    for difference in differences {
-        let done = match difference {
-            TimezoneDifference::Zone { .. } => {
-                let made = context.host.files.make_link(Path::new(LOCAL_TIME), &zone.file(), true);
-                made.map_err(|error| file_failure(&error))
-            }
-            TimezoneDifference::Saved { to, .. } => {
-                write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context)
-            }
+    async fn status(
+        &self,
+        zone: &DesiredTimezone,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<TimezoneState, Failure> {
+        let files = context.host.files;
+        let failure = |error| file_failure(&error);
+        let path = Path::new(LOCAL_TIME);
+        let inspect = |path| files.inspect(path, InspectOptions::default()).map_err(failure);
+        let local_time = match files.link_target(path).map_err(failure)? {
+            Some(target) => LocalTime::Link(target),
+            None if inspect(path)?.target.is_some() => LocalTime::File,
+            None => LocalTime::Missing,
         };
-        done.map_err(|failure| Failure { changed: changed || failure.changed, ..failure })?;
-        changed = true;
+        let saved = read(Path::new(FILE), context)?;
+        let mut state = TimezoneState { local_time, content: saved, zone_exists: true };
+        if !matches!(plan(zone, &state), ObjectPlan::Keep { .. }) {
+            let found = inspect(&zone.file())?.target;
+            state.zone_exists = found.is_some_and(|file| file.kind == FileKind::File);
+        }
+        Ok(state)
     }
-    Ok(())
+
+    async fn execute(
+        &self,
+        zone: &DesiredTimezone,
+        state: &TimezoneState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let differences = match plan(zone, state) {
+            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
+        };
+        let mut changed = false;
+        for difference in differences {
+            let done = match difference {
+                TimezoneDifference::Zone { .. } => {
+                    let made = context.host.files.make_link(Path::new(LOCAL_TIME), &zone.file(), true);
+                    made.map_err(|error| file_failure(&error))
+                }
+                TimezoneDifference::Saved { to, .. } => {
+                    write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context)
+                }
+            };
+            done.map_err(|failure| Failure { changed: changed || failure.changed, ..failure })?;
+            changed = true;
+        }
+        Ok(())
+    }
 }

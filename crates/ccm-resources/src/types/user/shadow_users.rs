@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileError, Host, Local};
+use ccm_host::{AccountError, FileError, Host};
 use ccm_model::{Failure, FailureKind};
 
 use super::changes::{create, modify, password};
@@ -33,45 +33,50 @@ impl Provider<UserKind> for ShadowUsers {
         Suitability::Suits(1)
     }
 
-    fn status<'a>(
-        &'a self,
-        user: &'a DesiredUser,
-        _: ReadPurpose<'a, ()>,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<UserState, Failure>> {
-        Box::pin(status(user, context))
+    async fn status(
+        &self,
+        user: &DesiredUser,
+        _: ReadPurpose<'_, ()>,
+        context: &mut Context<'_>,
+    ) -> Result<UserState, Failure> {
+        status(user, context).await
     }
 
-    fn execute<'a>(
-        &'a self,
-        user: &'a DesiredUser,
-        state: &'a UserState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(execute(user, state, context))
-    }
-
-    fn preflight<'a>(
-        &'a self,
-        user: &'a DesiredUser,
-        state: &'a UserState,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(std::future::ready(preflight(user, state, context)))
-    }
-}
-
-/// Returns the failure of a home directory that can't be made, because the directory above does not exist.
-fn preflight(user: &DesiredUser, state: &UserState, context: &Context<'_>) -> Result<Vec<String>, Failure> {
-    let home =
-        user.home.as_ref().filter(|_| user.manage_home && !user.is_absent && !state.desired_home_exists);
-    let above = home.and_then(|home| Path::new(home).parent());
-    match above.filter(|above| !context.would_be_directory(above)) {
-        Some(above) if !context.host.files.is_directory(above).unwrap_or(true) => {
-            let failure = FileError::ParentMissing(above.to_owned()).failure();
-            Err(failure.with_hint(PARENT_HINT))
+    async fn execute(
+        &self,
+        user: &DesiredUser,
+        state: &UserState,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        match plan(user, state) {
+            AccountPlan::Keep { .. } => Ok(()),
+            AccountPlan::Fail(failure) => Err(failure),
+            AccountPlan::Remove => remove(user, context).await,
+            AccountPlan::Create(_) => {
+                add(user, state, context).await?;
+                complete(user, context).await.map_err(|failure| Failure { changed: true, ..failure })
+            }
+            AccountPlan::Change(differences) => change(user, state, &differences, context).await,
         }
-        _ => Ok(Vec::new()),
+    }
+
+    async fn preflight(
+        &self,
+        user: &DesiredUser,
+        state: &UserState,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        // A home directory can't be made if the directory above does not exist.
+        let home =
+            user.home.as_ref().filter(|_| user.manage_home && !user.is_absent && !state.desired_home_exists);
+        let above = home.and_then(|home| Path::new(home).parent());
+        match above.filter(|above| !context.would_be_directory(above)) {
+            Some(above) if !context.host.files.is_directory(above).unwrap_or(true) => {
+                let failure = FileError::ParentMissing(above.to_owned()).failure();
+                Err(failure.with_hint(PARENT_HINT))
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 }
 
@@ -193,19 +198,6 @@ async fn read_groups(
     }
     state.has_own_group = local.group(&user.name).is_some();
     Ok(())
-}
-
-async fn execute(user: &DesiredUser, state: &UserState, context: &mut Context<'_>) -> Result<(), Failure> {
-    match plan(user, state) {
-        AccountPlan::Keep { .. } => Ok(()),
-        AccountPlan::Fail(failure) => Err(failure),
-        AccountPlan::Remove => remove(user, context).await,
-        AccountPlan::Create(_) => {
-            add(user, state, context).await?;
-            complete(user, context).await.map_err(|failure| Failure { changed: true, ..failure })
-        }
-        AccountPlan::Change(differences) => change(user, state, &differences, context).await,
-    }
 }
 
 /// Removes the user. userdel leaves a home directory that does not belong to the user.

@@ -64,6 +64,7 @@ mod execution;
 mod failure;
 mod fields;
 mod file_version;
+mod glob;
 mod guard;
 mod json;
 mod names;
@@ -108,6 +109,7 @@ pub use execution::{
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use file_version::FileVersion;
+pub use glob::{CharacterClass, Glob, GlobError, GlobKind, Wildcard, Wildcards};
 pub use guard::GuardResult;
 pub use json::{Nanoseconds, known};
 pub use names::{SYSTEM_FACTS, is_variable_name, leading_variable_name};

@@ -14,7 +14,6 @@ mod decision;
 mod document;
 mod effect;
 mod examples;
-mod globs;
 mod guard_class;
 mod links;
 mod lookup;
@@ -48,7 +47,6 @@ pub use document::{
     WorkspaceSettings,
 };
 pub use effect::{CodeSource, Effect, EffectKind};
-pub use globs::{GlobError, GlobKind, PolicyGlob};
 pub use guard_class::GuardClass;
 pub use links::LinkDestination;
 pub use lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};

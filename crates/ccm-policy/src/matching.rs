@@ -1,8 +1,9 @@
 //! Matching of rules with commands and with changes of resources.
 
+use ccm_model::{Glob, GlobKind};
+
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
-use crate::globs::PolicyGlob;
 use crate::links::LinkDestination;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
@@ -94,7 +95,7 @@ impl RuleMatch {
             Subject::Command(command) => &*command.effects,
             Subject::Change(change) => &*change.effects,
         };
-        let names = |glob: &PolicyGlob| match subject {
+        let names = |glob: &Glob| match subject {
             Subject::Command(_) => None,
             Subject::Change(change) => {
                 let id = |name: &String| format!("{}#{name}", change.type_name);
@@ -149,7 +150,7 @@ fn is_resource(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Service | EffectKind::Package | EffectKind::Account | EffectKind::Container)
 }
 
-fn compare_program(glob: &PolicyGlob, command: &AnalysedCommand, purpose: MatchPurpose) -> Matching {
+fn compare_program(glob: &Glob, command: &AnalysedCommand, purpose: MatchPurpose) -> Matching {
     let Some(program) = &command.program else {
         // A builtin, or a function whose commands are compared by themselves.
         return match command.words.first() {
@@ -291,8 +292,7 @@ fn compare_parsed(patterns: &[ArgumentPattern], command: &AnalysedCommand) -> Ma
                 .any(|spelling| is_spelling_of(spelling, name) || glob.matches(spelling));
             let has_value = match (value, &option.value) {
                 (Some(value), Some(word)) => word.text().is_none_or(|text| {
-                    PolicyGlob::parse(value, crate::globs::GlobKind::Word)
-                        .is_ok_and(|glob| glob.matches(text))
+                    Glob::parse(value, GlobKind::Text).is_ok_and(|glob| glob.matches(text))
                 }),
                 (Some(_), None) => false,
                 (None, _) => true,
@@ -372,7 +372,7 @@ fn compare_option(pattern: &OptionPattern, command: &AnalysedCommand, purpose: M
 
 /// Compares the path as written, and the path that links lead to: one of them is enough to restrict, and both have to
 /// match to lift.
-fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Matching {
+fn compare_path(glob: &Glob, effect: &Effect, purpose: MatchPurpose) -> Matching {
     let Some(object) = effect.object.as_deref() else { return Matching::Possible };
     let written = compare_object(glob, object, effect, purpose);
     let reached = match &effect.link_target {
@@ -386,7 +386,7 @@ fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Ma
     }
 }
 
-fn compare_object(glob: &PolicyGlob, object: &str, effect: &Effect, purpose: MatchPurpose) -> Matching {
+fn compare_object(glob: &Glob, object: &str, effect: &Effect, purpose: MatchPurpose) -> Matching {
     if effect.is_partial {
         return Matching::at_most_possible(glob.may_match_prefix(object));
     }
@@ -394,16 +394,16 @@ fn compare_object(glob: &PolicyGlob, object: &str, effect: &Effect, purpose: Mat
     match (purpose, effect.is_recursive) {
         (_, false) => Matching::of(glob.matches(object)),
         (MatchPurpose::Restrict, true) => {
-            Matching::of(glob.matches(object) || glob.may_match_prefix(&below()))
+            Matching::of(glob.matches(object) || glob.may_match_prefix(below()))
         }
         // No name of a file has these characters, so that only wildcards match them.
         (MatchPurpose::Lift, true) => {
-            Matching::of(glob.matches(object) && glob.matches(&(below() + "\u{1}/\u{1}/\u{1}")))
+            Matching::of(glob.matches(object) && glob.matches(below() + "\u{1}/\u{1}/\u{1}"))
         }
     }
 }
 
-fn compare_resource(glob: &PolicyGlob, effect: &Effect) -> Matching {
+fn compare_resource(glob: &Glob, effect: &Effect) -> Matching {
     let kind = effect.kind.name();
     let Some(object) = effect.object.as_deref() else {
         // `systemctl daemon-reload` concerns no unit.
@@ -411,8 +411,8 @@ fn compare_resource(glob: &PolicyGlob, effect: &Effect) -> Matching {
         return Matching::at_most_possible(glob.may_match_prefix(&prefix));
     };
     if effect.is_partial {
-        return Matching::at_most_possible(glob.may_match_prefix(&format!("{kind}#{object}")));
+        return Matching::at_most_possible(glob.may_match_prefix(format!("{kind}#{object}")));
     }
     let without_suffix = object.strip_suffix(".service").unwrap_or(object);
-    Matching::of([object, without_suffix].iter().any(|name| glob.matches(&format!("{kind}#{name}"))))
+    Matching::of([object, without_suffix].iter().any(|name| glob.matches(format!("{kind}#{name}"))))
 }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use ccm_model::Span;
+use ccm_model::{Glob, Span};
 
 use crate::condition::RuleCondition;
 use crate::document::{ApprovalChannel, ApprovalTimes, Located};
 use crate::effect::EffectKind;
-use crate::globs::PolicyGlob;
 use crate::guard_class::GuardClass;
 
 /// Rule of a policy.
@@ -98,7 +97,7 @@ pub struct Grant {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleMatch {
     /// Names or absolute paths of programs, of which one has to match.
-    pub programs: Vec<PolicyGlob>,
+    pub programs: Vec<Glob>,
     /// All arguments.
     pub arguments: Option<Vec<ArgumentPattern>>,
     /// Options with their values.
@@ -106,16 +105,16 @@ pub struct RuleMatch {
     /// Kinds of effects, of which one has to match.
     pub effects: Vec<EffectKind>,
     /// Path that an effect writes, deletes or reads.
-    pub path: Option<PolicyGlob>,
+    pub path: Option<Glob>,
     /// Resource, such as `service#nginx`.
-    pub resource: Option<PolicyGlob>,
+    pub resource: Option<Glob>,
 }
 
 /// Pattern of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgumentPattern {
     /// One word.
-    Word(PolicyGlob),
+    Word(Glob),
     /// Any number of words.
     Rest,
 }
@@ -126,7 +125,7 @@ pub struct OptionPattern {
     /// Name with its dashes.
     pub name: String,
     /// Value; `None` if any value, or none, matches.
-    pub value: Option<PolicyGlob>,
+    pub value: Option<Glob>,
 }
 
 /// Commands with which a rule is tested.

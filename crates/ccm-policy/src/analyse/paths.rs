@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ccm_model::{Wildcard, Wildcards};
 use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece, join_path};
 
 /// Path of a word, as an absolute path without `.` and `..`.
@@ -267,44 +268,31 @@ pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<
     })
 }
 
-/// Returns `true` if a pattern may match a name. A bracket stands for any character.
+/// Returns `true` if a pattern of a shell may match a name. A bracket stands for any character.
 fn may_match(pattern: &str, name: &str) -> bool {
-    if !pattern.contains(['*', '?', '[']) {
-        return pattern == name;
-    }
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    if name.first() == Some(&'.') && pattern.first().is_some_and(|first| *first != '.') {
+    if name.starts_with('.') && !pattern.starts_with('.') {
         return false;
     }
-    // Positions in the name that the pattern so far can end at.
-    let mut reached = vec![false; name.len() + 1];
-    reached[0] = true;
-    let mut at = 0;
-    while let Some(character) = pattern.get(at) {
-        at += 1;
-        let mut next = vec![false; name.len() + 1];
-        if *character == '*' {
-            let first = reached.iter().position(|is_reached| *is_reached);
-            if let Some(first) = first {
-                next.iter_mut().skip(first).for_each(|position| *position = true);
-            }
-        } else {
-            let closing = pattern.iter().skip(at + 1).position(|other| *other == ']');
-            let bracket = closing.filter(|_| *character == '[');
-            if let Some(length) = bracket {
-                at += length + 2;
-            }
-            for (position, letter) in name.iter().enumerate() {
-                let matches = *character == '?' || bracket.is_some() || character == letter;
-                if matches && reached[position] {
-                    next[position + 1] = true;
+    let mut rest = pattern.chars();
+    let next = || {
+        Some(match rest.next()? {
+            '*' => Wildcard::AnyCharacters,
+            '?' => Wildcard::AnyCharacter,
+            '[' => {
+                let mut behind_first = rest.clone();
+                behind_first.next();
+                match behind_first.as_str().split_once(']') {
+                    Some((_, behind)) => {
+                        rest = behind.chars();
+                        Wildcard::AnyCharacter
+                    }
+                    None => Wildcard::Character('['),
                 }
             }
-        }
-        reached = next;
-    }
-    reached.last() == Some(&true)
+            character => Wildcard::Character(character),
+        })
+    };
+    std::iter::from_fn(next).collect::<Wildcards>().matches(name)
 }
 
 fn is_secret(path: &str, in_home: Option<&str>) -> bool {

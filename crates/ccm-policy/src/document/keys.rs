@@ -108,8 +108,8 @@ pub(crate) const MATCH: &[Key] = &[
         "Options with globs of their values, such as `--context: \"prod*\"`; null for an option without a value.",
     ),
     ("effect", "Effect of the command or change, or a list of effects."),
-    ("path", "PolicyGlob of a path that an effect writes, deletes or reads."),
-    ("resource", "PolicyGlob of a resource such as `service#{nginx,app}`."),
+    ("path", "Glob of a path that an effect writes, deletes or reads."),
+    ("resource", "Glob of a resource such as `service#{nginx,app}`."),
 ];
 
 pub(crate) const EXAMPLES: &[Key] =

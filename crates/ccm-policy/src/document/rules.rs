@@ -1,15 +1,14 @@
 //! Rules of a policy file.
 
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle, Span,
-    closest, escape_control,
+    Diagnostic, DiagnosticKind, Glob, GlobKind, Node, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind,
+    ScalarStyle, Span, closest, escape_control,
 };
 
 use super::fields::{FieldReader, Located};
 use super::{keys, written};
 use crate::condition::RuleCondition;
 use crate::effect::EffectKind;
-use crate::globs::{GlobError, GlobKind, PolicyGlob};
 use crate::guard_class::GuardClass;
 use crate::rule::{
     ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,
@@ -235,22 +234,17 @@ impl FieldReader<'_> {
         }
     }
 
-    fn glob(&mut self, text: &Located<String>, kind: GlobKind) -> Option<PolicyGlob> {
-        match PolicyGlob::parse(&text.value, kind) {
-            Ok(glob) => Some(glob),
-            Err(error) => {
-                let message = format!("`{}` is not a glob: {error}", escape_control(&text.value));
-                let hint = match error {
-                    GlobError::RelativePath => {
-                        "write the path from `/` on; `~` and variables are not expanded"
-                    }
-                    GlobError::TooLong => "write several rules",
-                    _ => "put a backslash before a character that has no special meaning",
-                };
-                self.invalid(text.span, message, hint);
-                None
-            }
-        }
+    fn glob(&mut self, text: &Located<String>, kind: GlobKind) -> Option<Glob> {
+        let (reason, hint) = match Glob::parse(&text.value, kind) {
+            Ok(glob) if kind == GlobKind::Text || glob.begins_at_root() => return Some(glob),
+            Ok(_) => (
+                "a path begins with `/` or `**`".to_owned(),
+                "write the path from `/` on; `~` and variables are not expanded".to_owned(),
+            ),
+            Err(error) => (error.to_string(), error.hint()),
+        };
+        self.invalid(text.span, format!("`{}` is not a glob: {reason}", escape_control(&text.value)), &hint);
+        None
     }
 
     fn rule_match(&mut self, node: &Node) -> Option<RuleMatch> {
@@ -277,7 +271,7 @@ impl FieldReader<'_> {
                     self.invalid(text.span, message, &hint);
                     continue;
                 }
-                let kind = if text.value.contains('/') { GlobKind::Path } else { GlobKind::Word };
+                let kind = if text.value.contains('/') { GlobKind::Path } else { GlobKind::Text };
                 found.programs.extend(self.glob(&text, kind));
             }
         }
@@ -301,7 +295,7 @@ impl FieldReader<'_> {
             && let Some(text) = self.text_of(&entry.value, "the glob of a resource")
         {
             if text.value.contains('#') {
-                found.resource = self.glob(&text, GlobKind::Word);
+                found.resource = self.glob(&text, GlobKind::Text);
             } else {
                 let message = format!("`{}` is not a resource", escape_control(&text.value));
                 self.invalid(text.span, message, "write type and name: `service#nginx`");
@@ -346,7 +340,7 @@ impl FieldReader<'_> {
                 )));
             }
             let text = Located { value: text.to_owned(), span: node.span };
-            patterns.extend(self.glob(&text, GlobKind::Word).map(ArgumentPattern::Word));
+            patterns.extend(self.glob(&text, GlobKind::Text).map(ArgumentPattern::Word));
         }
         patterns
     }
@@ -375,7 +369,7 @@ impl FieldReader<'_> {
                 None
             } else {
                 let Some(text) = self.text_of(&entry.value, "the glob of a value") else { continue };
-                let Some(glob) = self.glob(&text, GlobKind::Word) else { continue };
+                let Some(glob) = self.glob(&text, GlobKind::Text) else { continue };
                 Some(glob)
             };
             options.push(OptionPattern { name: name.to_owned(), value });

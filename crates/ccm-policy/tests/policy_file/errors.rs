@@ -111,6 +111,14 @@ fn wrong_values_are_errors() {
             "2:24 `etc/x` is not a glob: a path begins with `/` or `**` | write the path from `/` on; `~` and variables are not expanded",
         ),
         (
+            "rules: [{match: {path: '/etc/**.key'}, deny: true}]\n",
+            "2:24 `/etc/**.key` is not a glob: `**` is only allowed as a whole component of a path | write `**/` before the name, or a single `*` in it",
+        ),
+        (
+            "rules: [{match: {program: git, args: ['v[[:digits:]]']}, deny: true}]\n",
+            "2:39 `v[[:digits:]]` is not a glob: unknown class `[:digits:]` | did you mean `[:digit:]`?",
+        ),
+        (
             "rules: [{match: {resource: nginx}, deny: true}]\n",
             "2:28 `nginx` is not a resource | write type and name: `service#nginx`",
         ),

@@ -1,44 +1,30 @@
 //! Lists of patterns, as OpenSSH matches them.
 
+use ccm_model::{Wildcard, Wildcards};
+
 /// Returns `true` if one pattern of a list, separated by commas, matches the whole text, and none with `!` does.
 /// `*` stands for any characters, `?` for one. Upper and lower case differ.
 pub(crate) fn matches_list(list: &str, text: &str) -> bool {
+    // OpenSSH compares bytes, so that each byte is a character here.
+    let text: String = text.bytes().map(char::from).collect();
     let mut found = false;
     for pattern in list.split(',') {
         match pattern.strip_prefix('!') {
-            Some(pattern) if matches_pattern(pattern, text) => return false,
+            Some(pattern) if wildcards(pattern).matches(&text) => return false,
             Some(_) => {}
-            None => found |= matches_pattern(pattern, text),
+            None => found |= wildcards(pattern).matches(&text),
         }
     }
     found
 }
 
-/// Returns `true` if the pattern matches the whole text. Takes time in proportion to the product of the lengths.
-fn matches_pattern(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut position) = (0, 0);
-    // Place behind the last star, and where the text that it stands for ends.
-    let mut star = None;
-    while position < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                at += 1;
-                star = Some((at, position));
-            }
-            Some(byte) if *byte == b'?' || *byte == text[position] => {
-                at += 1;
-                position += 1;
-            }
-            _ => {
-                let Some((behind, end)) = star else { return false };
-                at = behind;
-                position = end + 1;
-                star = Some((behind, position));
-            }
-        }
-    }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+fn wildcards(pattern: &str) -> Wildcards {
+    let wildcard = |byte| match byte {
+        b'*' => Wildcard::AnyCharacters,
+        b'?' => Wildcard::AnyCharacter,
+        byte => Wildcard::Character(char::from(byte)),
+    };
+    pattern.bytes().map(wildcard).collect()
 }
 
 #[cfg(test)]
@@ -63,6 +49,12 @@ mod tests {
             ("a*b*c", "aXbYbZc", true),
             ("a*b*c", "aXbYbZ", false),
             ("ccm-*@v1", "ccm-approval@v1", true),
+            ("jörg", "jörg", true),
+            ("j?rg", "jörg", false),
+            ("j??rg", "jörg", true),
+            ("[a]", "a", false),
+            ("{a}", "{a}", true),
+            (r"\*", r"\x", true),
         ] {
             assert_eq!(matches_list(list, text), expected, "{list} {text}");
         }

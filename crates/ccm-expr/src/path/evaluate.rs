@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use super::limits::{LookupBudget, PathLimit, check_depth};
+use super::pattern;
 use super::syntax::{Chain, PathPart, PathStage, Query};
 use crate::{Map, Value};
 
@@ -127,12 +128,12 @@ impl Evaluation {
                 }
                 (PathPart::Count, Value::Map(map)) => map.get("#"),
                 (PathPart::Wildcard(_), Value::List(_)) => None,
-                (PathPart::Wildcard(pattern), Value::Map(map)) => {
+                (PathPart::Wildcard(wildcards), Value::Map(map)) => {
                     let layout = layout.inner(position + 1);
                     let mut outcome = if last { SearchResult::Missing } else { SearchResult::Unreached };
                     for (key, child) in map.iter() {
-                        self.budget.spend(pattern.cost(key))?;
-                        if !pattern.matches(key) {
+                        self.budget.spend(pattern::cost(wildcards, key))?;
+                        if !wildcards.matches(&**key) {
                             continue;
                         }
                         if last {

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::PathError;
 use super::layout::Pretty;
-use super::pattern::Pattern;
+use super::pattern;
 use super::query::{QueryOperand, QueryOperator, Test, TruthTest};
 use super::syntax::{Chain, MODIFIERS, Modifier, PathPart, PathStage, Query};
 use crate::Value;
@@ -140,7 +140,7 @@ impl<'a> PathParser<'a> {
         if backslashes % 2 == 1 {
             return Err(nothing_escaped(&range));
         }
-        Ok(PathPart::Wildcard(Pattern::parse(text)))
+        Ok(PathPart::Wildcard(pattern::parse(text)))
     }
 
     fn query(&self, at: usize, end: usize, depth: usize) -> Result<(Query, usize), PathError> {

@@ -1,7 +1,9 @@
 //! Conditions of queries: `==`, `!=`, `<`, `<=`, `>`, `>=`, `%`, `!%`, and `~` before an operand.
 
+use ccm_model::Wildcards;
+
 use super::limits::{LookupBudget, PathLimit};
-use super::pattern::Pattern;
+use super::pattern;
 use crate::Value;
 
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ pub(super) struct QueryOperand {
     text: Box<str>,
     integer: Option<i64>,
     number: f64,
-    pattern: Pattern,
+    pattern: Wildcards,
 }
 
 impl QueryOperand {
@@ -50,7 +52,7 @@ impl QueryOperand {
             integer: text.parse().ok(),
             // gjson reads text that is not a number as 0.
             number: text.parse().unwrap_or(0.0),
-            pattern: Pattern::parse(text),
+            pattern: pattern::parse(text),
         }
     }
 }
@@ -69,8 +71,8 @@ impl Test {
                     budget.spend(1 + text.len() / 64)?;
                     match operator {
                         QueryOperator::Matching | QueryOperator::NotMatching => {
-                            budget.spend(operand.pattern.cost(text))?;
-                            operand.pattern.matches(text) == (*operator == QueryOperator::Matching)
+                            budget.spend(pattern::cost(&operand.pattern, text))?;
+                            operand.pattern.matches(&**text) == (*operator == QueryOperator::Matching)
                         }
                         _ => ordered(*operator, Some((**text).cmp(&operand.text))),
                     }

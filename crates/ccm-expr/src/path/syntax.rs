@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use ccm_model::Wildcards;
+
 use super::layout::Pretty;
-use super::pattern::Pattern;
 use super::query::Test;
 use crate::Value;
 
@@ -33,7 +34,7 @@ pub(super) enum PathPart {
     /// Key of a map or index of a list.
     Name { name: Box<str>, range: Range<usize> },
     /// Key with wildcards.
-    Wildcard(Pattern),
+    Wildcard(Wildcards),
     /// `#` at the end: the number of elements.
     Count,
     /// `#.` and the path to find in every element. Always the last part.

@@ -1,6 +1,6 @@
 //! Overrides that no entry of `order` can select, and entries that can select none.
 
-use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Wildcard, Wildcards, closest, escape_control};
 
 use super::{EntryOutcome, Hierarchy, OrderEntry};
 use crate::interpolation::{SplitText, TextPart, split};
@@ -140,16 +140,12 @@ impl EntryPattern {
     }
 
     fn matches(&self, name: &str) -> bool {
-        let Some((first, rest)) = self.literals.split_first() else { return false };
-        let Some((last, middle)) = rest.split_last() else { return name == first };
-        let Some(mut rest) = name.strip_prefix(&**first) else { return false };
-        for literal in middle {
-            match rest.find(&**literal) {
-                Some(at) => rest = &rest[at + literal.len()..],
-                None => return false,
-            }
-        }
-        rest.ends_with(&**last)
+        let literals = self.literals.iter().enumerate();
+        let wildcards = literals.flat_map(|(number, literal)| {
+            let expression = (number > 0).then_some(Wildcard::AnyCharacters);
+            expression.into_iter().chain(literal.chars().map(Wildcard::Character))
+        });
+        wildcards.collect::<Wildcards>().matches(name)
     }
 
     /// Returns the name that was probably meant by a similar one: for `famly:` and `family:debian`, `famly:debian`.

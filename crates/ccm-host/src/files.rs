@@ -85,6 +85,20 @@ pub trait Files {
         Ok(())
     }
 
+    /// Resolves a path that is given to a program of the system, or whose links ccm follows itself. What `trust` forbids
+    /// on the way is an error. The default is the path as it is.
+    fn trusted_path(&self, path: &Path, trust: PathTrust) -> Result<TrustedPath, FileError> {
+        let _ = trust;
+        Ok(TrustedPath { path: path.to_owned(), missing: Vec::new() })
+    }
+
+    /// Returns an existing directory without links; `None` if the directory does not exist, and if a stranger could
+    /// change where a link on the way leads. A path without links costs one system call.
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
     /// Reads the state of a path.
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError>;
 
@@ -238,6 +252,27 @@ pub enum BackupName {
     Path,
     /// The same for every file, because the path holds a secret. Even a checksum of the path could reveal it.
     Anonymous,
+}
+
+/// Rules of [`Files::trusted_path`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathTrust {
+    /// Follow a link at the path itself, as those among the parents.
+    pub follow_last: bool,
+    /// Trust no link and no parent of a stranger, and no parent in which everybody can replace entries: for a program
+    /// that opens the path itself. Otherwise links are followed as by the other methods, which act on what they opened.
+    pub directories: bool,
+    /// UID of a user who is no stranger, besides root and the user who runs ccm.
+    pub user: Option<u32>,
+}
+
+/// Path from [`Files::trusted_path`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedPath {
+    /// The path without links. What does not exist is as it was written.
+    pub path: PathBuf,
+    /// Missing directories above the path, the outermost first.
+    pub missing: Vec<PathBuf>,
 }
 
 /// Options of [`Files::inspect`].

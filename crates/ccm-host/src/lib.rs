@@ -116,9 +116,10 @@ pub use executor::{
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, FileAttributes, FileChange,
     FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
-    NewFile, OpenFile, PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
-    UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below, is_temp_path, is_transient,
-    open_file, read_at_most, read_beneath, read_regular, sha256, slug, temp_path, unescape, walk_order,
+    NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind,
+    TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below,
+    is_temp_path, is_transient, open_file, read_at_most, read_beneath, read_regular, sha256, slug, temp_path,
+    unescape, walk_order,
 };
 #[cfg(feature = "http")]
 pub use http::{

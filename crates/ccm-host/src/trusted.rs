@@ -22,7 +22,7 @@ const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// Number that the kernel shows for an owner who has none in the user namespace of a process.
-const HIDDEN_OWNER: u32 = 65534;
+pub(crate) const HIDDEN_OWNER: u32 = 65534;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 const READABLE_BY_ALL: u32 = 0o004;
@@ -246,7 +246,7 @@ fn check(path: &Path, state: &Stat, trusted: u32) -> Result<(), TrustError> {
 }
 
 /// Returns `true` if the user namespace of this process has all users, as that of the machine has.
-fn shows_all_owners() -> bool {
+pub(crate) fn shows_all_owners() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
 }

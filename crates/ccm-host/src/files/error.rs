@@ -31,6 +31,24 @@ pub enum FileError {
         /// UID of the owner of the link.
         owner: u32,
     },
+    /// A parent belongs to a user who could lead a program of the system elsewhere.
+    #[error("the directory \"{}\", on the way to \"{}\", belongs to uid {owner}, who could lead ccm elsewhere", .directory.display(), .path.display())]
+    StrangersDirectory {
+        /// Path of the file.
+        path: PathBuf,
+        /// Path of the parent.
+        directory: PathBuf,
+        /// UID of the owner of the parent.
+        owner: u32,
+    },
+    /// Everybody can replace the entries of a parent.
+    #[error("everybody can replace what is in the directory \"{}\", on the way to \"{}\"", .directory.display(), .path.display())]
+    OpenDirectory {
+        /// Path of the file.
+        path: PathBuf,
+        /// Path of the parent.
+        directory: PathBuf,
+    },
     /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
@@ -213,6 +231,11 @@ impl FileError {
             Self::UntrustedLink { .. } => {
                 return Some(
                     "change the owner of the link to root, to the user who runs ccm, or to the owner of the target",
+                );
+            }
+            Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } => {
+                return Some(
+                    "use a path whose directories all belong to root, and that nobody else can change",
                 );
             }
             _ => return None,

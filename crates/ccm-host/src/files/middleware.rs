@@ -9,7 +9,8 @@ use ccm_model::FileVersion;
 use super::content::{digest_of_open, sha256};
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, OpenFile, PathInfo,
-    ReadContent, StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
+    PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent,
+    WalkStep,
 };
 #[cfg(feature = "archive")]
 use crate::archive::ExtractionTarget;
@@ -97,6 +98,14 @@ impl<T: FilesMiddleware> Files for T {
 
     fn check_links(&self, path: &Path) -> io::Result<()> {
         self.inner().check_links(path)
+    }
+
+    fn trusted_path(&self, path: &Path, trust: PathTrust) -> Result<TrustedPath, FileError> {
+        self.inner().trusted_path(path, trust)
+    }
+
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        self.inner().real_directory(path)
     }
 
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {

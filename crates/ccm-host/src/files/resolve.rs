@@ -14,10 +14,14 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::write::sync;
-use super::{FileError, FileStep};
+use super::{FileError, FileStep, PathTrust, TrustedPath};
+use crate::trusted::{HIDDEN_OWNER, shows_all_owners};
 
 /// Maximum number of links to follow, as in the kernel.
 const MAX_LINKS: usize = 40;
+
+const WRITABLE_BY_ALL: u32 = 0o002;
+const STICKY: u32 = 0o1000;
 
 /// Mode of missing parents.
 const PARENT: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP).union(Mode::ROTH).union(Mode::XOTH);
@@ -33,6 +37,10 @@ pub(crate) struct ResolvedPath {
     /// Name in the parent directory; empty for the root directory.
     pub name: OsString,
     pub entry: Option<PathEntry>,
+    /// Path of the parent directory, without links.
+    directory: PathBuf,
+    /// Directories between the parent directory and the name that do not exist.
+    missing: Vec<OsString>,
     links: Vec<FollowedLink>,
 }
 
@@ -83,7 +91,7 @@ impl PathEntry {
 impl ResolvedPath {
     /// Resolves a path. A link as its last part is not followed.
     pub(crate) fn find(path: &Path) -> Result<Self, FileError> {
-        let resolved = resolve(path, false)?;
+        let resolved = resolve(path, ResolveRules::default())?;
         resolved.check_links()?;
         Ok(resolved)
     }
@@ -117,7 +125,7 @@ impl ResolvedPath {
 
     /// Resolves a path, following a link as its last part. Returns `None` if the target does not exist.
     pub(crate) fn find_target(path: &Path) -> Result<Option<Self>, FileError> {
-        match resolve(path, true) {
+        match resolve(path, ResolveRules { follow_last: true, ..ResolveRules::default() }) {
             Ok(resolved) if resolved.entry.is_none() => Ok(None),
             Ok(resolved) => resolved.check_links().map(|()| Some(resolved)),
             Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
@@ -133,7 +141,7 @@ impl ResolvedPath {
 
     /// Resolves the path of a file or directory to read, following every link. The path may be relative.
     pub(crate) fn find_source(path: &Path) -> Result<Self, FileError> {
-        let resolved = resolve(path, true)?;
+        let resolved = resolve(path, ResolveRules { follow_last: true, ..ResolveRules::default() })?;
         resolved.check_links()?;
         Ok(resolved)
     }
@@ -190,7 +198,6 @@ impl ResolvedPath {
     /// Returns an error for a file of a stranger in a directory where everybody can create files. The stranger
     /// could still write the file, or lead ccm elsewhere. A file of its desired owner is no error.
     pub(super) fn check_shared_directory(&self, desired_owner: Option<u32>) -> Result<(), FileError> {
-        const WRITABLE_BY_ALL: u32 = 0o002;
         let Some(entry) = &self.entry else { return Ok(()) };
         let owner = entry.stat.st_uid;
         if [0, geteuid().as_raw()].contains(&owner) || desired_owner == Some(owner) {
@@ -224,6 +231,38 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     // The path may have changed since. The descriptor is of the directory that was resolved.
     let parent = std::fs::read_link(format!("/proc/self/fd/{}", resolved.parent.as_raw_fd()))?;
     Ok(if resolved.name.is_empty() { parent } else { parent.join(&resolved.name) })
+}
+
+/// Resolves a path for [`Files::trusted_path`](super::Files::trusted_path).
+pub(super) fn trusted_path(path: &Path, trust: PathTrust) -> Result<TrustedPath, FileError> {
+    let PathTrust { follow_last, directories, user } = trust;
+    let ours = geteuid().as_raw();
+    let trusted = directories.then(|| [0, ours, user.unwrap_or(ours)]);
+    let resolved = resolve(path, ResolveRules { follow_last, allow_missing: true, trusted })?;
+    if !directories {
+        resolved.check_links()?;
+    }
+    let mut path = resolved.directory;
+    let mut missing = Vec::with_capacity(resolved.missing.len());
+    for name in resolved.missing {
+        path.push(name);
+        missing.push(path.clone());
+    }
+    enter(&mut path, &resolved.name);
+    Ok(TrustedPath { path, missing })
+}
+
+/// Returns the path of an existing directory without links, in one call if there are none in its path.
+pub(super) fn real_directory(path: &Path) -> Option<PathBuf> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok() {
+        return Some(path.to_owned());
+    }
+    let trust = PathTrust { follow_last: true, directories: true, user: None };
+    let resolved = trusted_path(path, trust).ok()?;
+    let found = statat(CWD, &resolved.path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+    is_directory.then_some(resolved.path)
 }
 
 /// Returns an error only for a link of an untrusted user, or for a path that changes meanwhile.
@@ -260,12 +299,25 @@ pub(crate) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) 
     }
 }
 
-fn resolve(path: &Path, follow_last: bool) -> Result<ResolvedPath, FileError> {
+/// Rules of a resolution.
+#[derive(Clone, Copy, Default)]
+struct ResolveRules {
+    /// Follows a link as the last part of the path.
+    follow_last: bool,
+    /// Directories on the way need not exist.
+    allow_missing: bool,
+    /// Users to whom every directory and every link on the way has to belong; `None` leaves the check of links to
+    /// [`ResolvedPath::check_links`].
+    trusted: Option<[u32; 3]>,
+}
+
+fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Inspect, error);
     let root = || open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused);
     let mut ahead: Vec<OsString> = Vec::new();
     let mut links = Vec::new();
-    let (mut at, mut behind) = if let Some(parent) = without_links(path) {
+    let direct = if rules.trusted.is_none() { without_links(path) } else { None };
+    let (mut at, mut behind) = if let Some(parent) = direct {
         ahead.extend(path.file_name().map(OsStr::to_owned));
         (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
     } else {
@@ -273,19 +325,35 @@ fn resolve(path: &Path, follow_last: bool) -> Result<ResolvedPath, FileError> {
         let start = if path.is_absolute() { "/" } else { "." };
         (open(start, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?, PathBuf::from(start))
     };
-    while let Some(name) = ahead.pop() {
+    if let Some(trusted) = rules.trusted {
+        check_directory(path, &behind, &fstat(&at).map_err(refused)?, trusted)?;
+    }
+    // Number of parts that are not of the text of a link.
+    let mut written = ahead.len();
+    let (name, entry, missing) = loop {
+        let Some(name) = ahead.pop() else {
+            // The path is `/`, or the last link leads to it.
+            let entry = PathEntry { stat: fstat(&at).map_err(refused)? };
+            break (OsString::new(), Some(entry), Vec::new());
+        };
         let is_last = ahead.is_empty();
+        let is_of_link = ahead.len() >= written;
+        written = written.min(ahead.len());
         let entry = match statat(&at, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Some(PathEntry { stat }),
             Err(Errno::NOENT) => None,
             Err(error) => return Err(refused(error)),
         };
         match entry {
-            Some(entry) if entry.is_link() && (follow_last || !is_last) => {
+            Some(entry) if entry.is_link() && (rules.follow_last || !is_last) => {
                 if links.len() == MAX_LINKS {
                     return Err(refused(Errno::LOOP));
                 }
-                links.push(FollowedLink { path: behind.join(&name), owner: entry.stat.st_uid });
+                let (link, owner) = (behind.join(&name), entry.stat.st_uid);
+                if rules.trusted.is_some_and(|trusted| !trusted.contains(&owner)) {
+                    return Err(FileError::UntrustedLink { path: path.to_owned(), link, owner });
+                }
+                links.push(FollowedLink { path: link, owner });
                 let target = readlinkat(pin(&at, &name, &entry, path)?, "", Vec::new()).map_err(refused)?;
                 let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                 if target.is_absolute() {
@@ -294,31 +362,55 @@ fn resolve(path: &Path, follow_last: bool) -> Result<ResolvedPath, FileError> {
                 }
                 push(&mut ahead, &target);
             }
-            entry if is_last => {
-                return Ok(ResolvedPath { path: path.to_owned(), parent: at, name, entry, links });
-            }
+            entry if is_last => break (name, entry, Vec::new()),
             Some(entry) if entry.kind() == FileType::Directory => {
                 at = pin(&at, &name, &entry, path)?;
-                behind.push(name);
+                enter(&mut behind, &name);
+                if let Some(trusted) = rules.trusted {
+                    check_directory(path, &behind, &entry.stat, trusted)?;
+                }
             }
             Some(_) => {
                 return Err(FileError::NotADirectory { path: path.to_owned(), part: behind.join(name) });
+            }
+            None if rules.allow_missing && !is_of_link && ahead.iter().all(|name| name != "..") => {
+                let last = std::mem::take(&mut ahead[0]);
+                let missing = std::iter::once(name).chain(ahead.drain(1..).rev()).collect();
+                break (last, None, missing);
             }
             None => {
                 let parent = path.parent().unwrap_or(Path::new("/"));
                 return Err(FileError::ParentMissing(parent.to_owned()));
             }
         }
+    };
+    Ok(ResolvedPath { path: path.to_owned(), parent: at, name, entry, directory: behind, missing, links })
+}
+
+/// Adds a name to the path of a directory without links. An empty name is that of the root directory.
+fn enter(directory: &mut PathBuf, name: &OsStr) {
+    if name == ".." && directory.is_absolute() {
+        directory.pop();
+    } else if !name.is_empty() {
+        directory.push(name);
     }
-    // The path is `/`, or the last link leads to it.
-    let stat = fstat(&at).map_err(refused)?;
-    Ok(ResolvedPath {
-        path: path.to_owned(),
-        parent: at,
-        name: OsString::new(),
-        entry: Some(PathEntry { stat }),
-        links,
-    })
+}
+
+/// Returns an error for a directory in which a stranger could replace an entry. The sticky bit protects the entries of
+/// others.
+fn check_directory(path: &Path, directory: &Path, stat: &Stat, trusted: [u32; 3]) -> Result<(), FileError> {
+    let owner = stat.st_uid;
+    let paths = || (path.to_owned(), directory.to_owned());
+    // A process can't tell root from others among the owners that its user namespace hides, and has rights on none.
+    if !trusted.contains(&owner) && (owner != HIDDEN_OWNER || shows_all_owners()) {
+        let (path, directory) = paths();
+        return Err(FileError::StrangersDirectory { path, directory, owner });
+    }
+    if stat.st_mode & WRITABLE_BY_ALL != 0 && stat.st_mode & STICKY == 0 {
+        let (path, directory) = paths();
+        return Err(FileError::OpenDirectory { path, directory });
+    }
+    Ok(())
 }
 
 /// Opens the file that was found, as [`ResolvedPath::pin`] does.

@@ -11,9 +11,10 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep, attributes, backup, directory,
-    inspect, is_absence, link, names, remove, resolve, tree, user_file, version, walk, write,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, PathTrust,
+    ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
+    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, user_file,
+    version, walk, write,
 };
 use crate::account::AccountDatabases;
 #[cfg(feature = "archive")]
@@ -79,6 +80,14 @@ impl Files for SystemFiles {
 
     fn check_links(&self, path: &Path) -> io::Result<()> {
         resolve::check_links(path)
+    }
+
+    fn trusted_path(&self, path: &Path, trust: PathTrust) -> Result<TrustedPath, FileError> {
+        resolve::trusted_path(path, trust)
+    }
+
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        resolve::real_directory(path)
     }
 
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {

@@ -18,6 +18,7 @@ mod links;
 mod mounts;
 mod removing;
 mod takeover;
+mod trusted;
 mod wrapped;
 mod writing;
 

@@ -92,7 +92,7 @@ impl SshKeygen<'_> {
             environment: [("PATH", SEARCH_PATH), ("LC_ALL", "C")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
-            stdin: Some(text.to_owned()),
+            stdin: Some(text.into()),
             timeout: Some(TIMEOUT),
             origin: CommandOrigin::Ccm,
             role: Role::Query,

@@ -169,7 +169,7 @@ async fn run(words: &[String], line: String, doors: ForwardDoors<'_>) -> Result<
         called_as: Some(name.clone()),
         args: arguments.iter().map(Into::into).collect(),
         environment,
-        stdin: Some(line + "\n"),
+        stdin: Some((line + "\n").into()),
         timeout: Some(COMMAND_LIMIT),
         origin: CommandOrigin::Ccm,
         role: Role::Tool,

@@ -68,7 +68,7 @@ fn a_run_is_recorded_without_output_environment_input_or_secrets() {
     let command = Command {
         args: vec!["-p".into(), "s3cr3t-value".into()],
         environment: vec![("TOKEN".to_owned(), "of-the-environment".to_owned())],
-        stdin: Some("of-standard-input".to_owned()),
+        stdin: Some("of-standard-input".into()),
         ..Command::new("/bin/login")
     };
     let verdict = RecordedVerdict {

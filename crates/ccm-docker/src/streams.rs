@@ -56,7 +56,7 @@ pub(crate) struct ContainerOutput {
 impl<'a> ContainerStreams<'a> {
     pub(crate) fn new(
         attached: AttachedStream,
-        stdin: Option<&'a str>,
+        stdin: Option<&'a [u8]>,
         address: &EngineAddress,
         redactor: &Arc<Redactor>,
         last_line: Option<&LastLine>,
@@ -68,7 +68,7 @@ impl<'a> ContainerStreams<'a> {
         Self {
             reader: Some(reader),
             writer: stdin.is_some().then_some(writer),
-            input: stdin.unwrap_or_default().as_bytes(),
+            input: stdin.unwrap_or_default(),
             frames: FrameDecoder::default(),
             stdout: OutputCollector::new(redactor, last_line),
             stderr: OutputCollector::new(redactor, last_line),

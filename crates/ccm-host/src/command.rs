@@ -66,8 +66,8 @@ pub struct Command {
     pub cwd: PathBuf,
     /// The whole environment; names are unique.
     pub environment: Vec<(String, String)>,
-    /// Text of standard input; `None` is the null device.
-    pub stdin: Option<String>,
+    /// Bytes of standard input; `None` is the null device.
+    pub stdin: Option<Vec<u8>>,
     /// Time limit; `None` is no limit.
     pub timeout: Option<Duration>,
     /// User and groups to run as; `None` is the identity of ccm. Only root can run a command as another user.

@@ -74,7 +74,7 @@ fn a_container_that_is_kept_is_named() {
 fn standard_input_is_written_and_closed() {
     let bench = Bench::new(FakeCommand::default());
     let ran = bench.run_with(bench.settings(), Launch::default(), |command| {
-        command.stdin = Some("some text\n".to_owned());
+        command.stdin = Some("some text\n".into());
     });
     ran.finished();
     assert_eq!(bench.engine.inputs(), ["some text\n"]);

@@ -129,7 +129,7 @@ impl Session<'_> {
         let plan = self.executor.resolve(&launch, Purpose::Run).await?;
         let args: Vec<String> = words[1..].iter().map(|word| (*word).to_owned()).collect();
         let mut command = plan.command(words[0], &args).expect("a command");
-        command.stdin = task.stdin;
+        command.stdin = task.stdin.map(Into::into);
         let result = plan.run(&command, &self.run.cancellation, &mut |_, line| on_line(line)).await;
         self.run.report(plan.close().await);
         result

@@ -37,7 +37,7 @@ pub(super) struct Streams<'a> {
 
 impl<'a> Streams<'a> {
     pub(super) fn new(
-        stdin: Option<(OwnedFd, &'a str)>,
+        stdin: Option<(OwnedFd, &'a [u8])>,
         stdout: OwnedFd,
         stderr: OwnedFd,
         redactor: &Arc<Redactor>,
@@ -148,15 +148,15 @@ impl OutputPipe {
 /// Standard input of a command.
 struct InputPipe<'a> {
     pipe: Option<Sender>,
-    /// Rest of the text.
-    text: &'a [u8],
+    /// Rest of the bytes.
+    bytes: &'a [u8],
 }
 
 impl<'a> InputPipe<'a> {
-    fn new(stdin: Option<(OwnedFd, &'a str)>) -> io::Result<Self> {
-        let Some((pipe, text)) = stdin else { return Ok(Self { pipe: None, text: &[] }) };
-        let pipe = (!text.is_empty()).then(|| Sender::from_file_unchecked(pipe.into())).transpose()?;
-        Ok(Self { pipe, text: text.as_bytes() })
+    fn new(stdin: Option<(OwnedFd, &'a [u8])>) -> io::Result<Self> {
+        let Some((pipe, bytes)) = stdin else { return Ok(Self { pipe: None, bytes: &[] }) };
+        let pipe = (!bytes.is_empty()).then(|| Sender::from_file_unchecked(pipe.into())).transpose()?;
+        Ok(Self { pipe, bytes })
     }
 
     async fn ready(&self) {
@@ -169,13 +169,13 @@ impl<'a> InputPipe<'a> {
 
     fn write(&mut self) {
         let Some(pipe) = &self.pipe else { return };
-        match pipe.try_write(self.text) {
-            Ok(length) => self.text = &self.text[length..],
+        match pipe.try_write(self.bytes) {
+            Ok(length) => self.bytes = &self.bytes[length..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
             // A command need not read its input.
-            Err(_) => self.text = &[],
+            Err(_) => self.bytes = &[],
         }
-        if self.text.is_empty() {
+        if self.bytes.is_empty() {
             self.pipe = None;
         }
     }

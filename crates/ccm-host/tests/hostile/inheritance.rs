@@ -56,7 +56,7 @@ fn only_three_files_are_open() {
     alone_with_setup(inherited, "inheritance::only_three_files_are_open", async |runner| {
         prepare_process().expect("a process of our own");
         let _ours = std::fs::File::open("/dev/null").expect("a file");
-        for stdin in [None, Some("text".to_owned())] {
+        for stdin in [None, Some("text".into())] {
             // The fourth descriptor is of the directory that is being read.
             let command = Command { stdin, ..shell("exec ls /proc/self/fd") };
             assert_eq!(text(&run(runner, &command).await.stdout), "0\n1\n2\n3\n");
@@ -98,7 +98,7 @@ fn closed_standard_streams_of_ccm_do_no_harm() {
             for descriptor in (0..3).filter(|descriptor| closed & (1 << descriptor) != 0) {
                 nix::unistd::close(descriptor).expect("to close a standard stream");
             }
-            for stdin in [None, Some("in".to_owned())] {
+            for stdin in [None, Some("in".into())] {
                 let command = Command { stdin, ..shell("cat; echo out; echo err >&2") };
                 let finished = run(runner, &command).await;
                 output.push((text(&finished.stdout), text(&finished.stderr)));

@@ -6,7 +6,7 @@ use crate::{alone, run, shell, text};
 
 const MIB: usize = 1024 * 1024;
 
-fn given(stdin: impl Into<String>, text: &str) -> Command {
+fn given(stdin: impl Into<Vec<u8>>, text: &str) -> Command {
     Command { stdin: Some(stdin.into()), ..shell(text) }
 }
 

@@ -163,7 +163,7 @@ fn launched_command_starts_as_clean_as_a_plain_one() {
         let session = text(&run(runner, &launched("cut -d' ' -f1,5,6 /proc/$$/stat")).await.stdout);
         let numbers: Vec<&str> = session.split_whitespace().collect();
         assert!(numbers.len() == 3 && numbers.iter().all(|number| *number == numbers[0]), "{session}");
-        let given = Command { stdin: Some("x".repeat(1_000_000)), ..launched("wc -c") };
+        let given = Command { stdin: Some("x".repeat(1_000_000).into()), ..launched("wc -c") };
         assert_eq!(text(&run(runner, &given).await.stdout).trim(), "1000000");
         let long = Command {
             args: vec![

@@ -97,7 +97,7 @@ fn sandboxed_command_has_its_directory_and_the_system() {
         assert_eq!(printed, format!("{}\nown\nnew\nmade\nown\nx\nroot\n3\nown\n", work.display()));
         assert!(!Path::new("/tmp/x").exists(), "what is private was written outside");
         assert!(succeed(runner, &place.perl("print $$ == getppid() ? 0 : 1")).await.contains('1'));
-        let given = Command { stdin: Some("given".to_owned()), ..place.shell("cat") };
+        let given = Command { stdin: Some("given".into()), ..place.shell("cat") };
         assert_eq!(succeed(runner, &given).await, "given");
     });
 }

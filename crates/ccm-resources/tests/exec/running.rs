@@ -45,7 +45,7 @@ fn a_command_gets_the_base_environment_and_its_own() {
     assert_eq!(environment(0), ["PATH=/usr/bin:/bin", "HOME=/root"]);
     assert_eq!((ran[0].cwd.as_path(), ran[0].timeout), (Path::new("/"), Some(Duration::from_secs(3600))));
     assert_eq!(environment(1), ["PATH=/opt/bin", "HOME=/x", "A=b"]);
-    assert_eq!((ran[1].cwd.as_path(), ran[1].stdin.as_deref()), (Path::new("/tmp"), Some("in")));
+    assert_eq!((ran[1].cwd.as_path(), ran[1].stdin.as_deref()), (Path::new("/tmp"), Some(&b"in"[..])));
     assert_eq!(environment(2), ["PATH=/a:/b", "HOME=/root"]);
     assert_eq!(ran[2].timeout, None);
 }

@@ -81,6 +81,8 @@ impl<'s> ApprovalDesk<'s> {
             std::iter::once(command.program.as_os_str()).chain(command.args.iter().map(|word| &**word));
         let argv: Option<Vec<String>> = words.map(|word| word.to_str().map(str::to_owned)).collect();
         let Some(argv) = argv.filter(|_| !command.sensitive) else { return unshowable(question) };
+        let stdin = command.stdin.clone().map(String::from_utf8).transpose();
+        let Ok(stdin) = stdin else { return unshowable(question) };
         let private = command.sandbox.as_ref().and_then(|sandbox| sandbox.private.as_deref());
         // The name of a private directory is another one in each run.
         let stable = |text: &str| match private.and_then(Path::to_str) {
@@ -107,8 +109,8 @@ impl<'s> ApprovalDesk<'s> {
                 .as_ref()
                 .map(|identity| format!("uid {}, gid {}", identity.uid, identity.gid)),
             env: environment.collect(),
-            stdin: command.stdin.clone(),
-            stdin_sha256: command.stdin.as_ref().map(|text| sha256(text.as_bytes())),
+            stdin_sha256: stdin.as_ref().map(|text| sha256(text.as_bytes())),
+            stdin,
             timeout_ms: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
         };
         let programs = self.programs(command, question.analysis);

@@ -265,7 +265,9 @@ pub(super) fn analysis_of(
             .filter(|(name, _)| !base_variables.contains(name))
             .cloned()
             .collect(),
-        input: command.stdin.clone().map_or(RequestInput::Empty, RequestInput::Text),
+        input: command.stdin.clone().map_or(RequestInput::Empty, |bytes| {
+            String::from_utf8(bytes).map_or(RequestInput::Unknown, RequestInput::Text)
+        }),
         workspace,
         ..request
     };

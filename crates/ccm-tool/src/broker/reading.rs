@@ -56,7 +56,7 @@ impl ToolBroker {
             args: arguments.map(Into::into).collect(),
             cwd: self.directory.to_path_buf(),
             environment: commands.environment_of(&served.account),
-            stdin: Some(input.to_string()),
+            stdin: Some(input.to_string().into()),
             timeout: Some(TIME_LIMIT),
             identity: Some(served.account.identity.clone()),
             origin: CommandOrigin::Ccm,

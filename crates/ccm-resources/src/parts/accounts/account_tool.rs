@@ -61,7 +61,7 @@ impl AccountTool {
         let command = Command {
             args: self.args.iter().map(Into::into).collect(),
             environment,
-            stdin: stdin.map(str::to_owned),
+            stdin: stdin.map(Into::into),
             timeout: Some(TIMEOUT),
             sensitive: stdin.is_some(),
             origin: CommandOrigin::Ccm,

@@ -79,7 +79,7 @@ impl Provider<CronKind> for Crontab {
             let message = format!("the crontab of `{}` changed during the run", job.user);
             return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
         }
-        let command = Command { stdin: Some(new), ..command(job, "-", context)? };
+        let command = Command { stdin: Some(new.into()), ..command(job, "-", context)? };
         let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
         evaluate(&finished.map_err(|error| error.failure())?)
     }

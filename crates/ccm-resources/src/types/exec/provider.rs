@@ -130,7 +130,7 @@ async fn try_all(
     let command = exec.line.command(exec, plan);
     let mut command =
         command.inspect_err(|_| context.record_artifacts(record::files(exec, cwd, None, true)))?;
-    command.stdin.clone_from(&exec.stdin);
+    command.stdin = exec.stdin.as_deref().map(Into::into);
     let mut enforced = None;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {

@@ -20,6 +20,7 @@ mod remove;
 mod resolve;
 mod system;
 mod tree;
+mod trusted_link;
 mod user_file;
 mod version;
 mod walk;
@@ -97,6 +98,12 @@ pub trait Files {
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
+    }
+
+    /// Returns the path of the file that a change through a path replaces: the path itself, or what a link there leads
+    /// to, which need not exist. The rule for links among parents holds for the last part too.
+    fn written_path(&self, path: &Path) -> Result<PathBuf, FileError> {
+        Ok(path.to_owned())
     }
 
     /// Reads the state of a path.

@@ -52,6 +52,9 @@ pub enum FileError {
     /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
+    /// The path is a link to a file in a directory that does not exist.
+    #[error("\"{}\" is a dangling symbolic link", .0.display())]
+    DanglingLink(PathBuf),
     /// The file may not be the one that the manifest means.
     #[error("the attributes of \"{}\" are not changed: the file belongs to uid {owner}, but its directory to uid {directory_owner}, who could have moved the file there", .path.display())]
     UntrustedDirectory {

@@ -13,8 +13,8 @@ use super::labels::FileLabels;
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, PathTrust,
     ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
-    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, user_file,
-    version, walk, write,
+    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, trusted_link,
+    user_file, version, walk, write,
 };
 use crate::account::AccountDatabases;
 #[cfg(feature = "archive")]
@@ -88,6 +88,10 @@ impl Files for SystemFiles {
 
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {
         resolve::real_directory(path)
+    }
+
+    fn written_path(&self, path: &Path) -> Result<PathBuf, FileError> {
+        trusted_link::written_path(path)
     }
 
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {

@@ -211,3 +211,60 @@ fn removal_of_a_link_keeps_the_target() {
     }
     assert!(Path::new(&scratch.at("d/kept")).is_file());
 }
+
+#[test]
+fn a_change_replaces_the_target_of_a_trusted_link() {
+    let scratch = Scratch::new();
+    scratch.write("real/f", "content");
+    let real = std::fs::canonicalize(scratch.path()).expect("the directory").join("real");
+    link(&scratch, "real", "way", None);
+    link(&scratch, "way/../real/f", "first", None);
+    link(&scratch, "first", "second", None);
+    link(&scratch, "way/new", "dangling", None);
+    link(&scratch, "way/none/f", "nowhere", None);
+    let written = |name: &str| files().written_path(&scratch.path().join(name));
+    for (name, target) in [("first", "f"), ("second", "f"), ("dangling", "new")] {
+        assert_eq!(written(name).expect("a path"), real.join(target), "{name}");
+    }
+    for name in ["real/f", "way/f", "real/new", "way/new"] {
+        assert_eq!(written(name).expect("a path"), scratch.path().join(name));
+    }
+    let told = |name: &str| error_text(written(name)).replace(&scratch.at(""), "");
+    assert_eq!(told("nowhere"), "\"nowhere\" is a dangling symbolic link");
+    assert_eq!(told("none/f"), "the directory \"none\" does not exist");
+}
+
+#[test]
+fn a_change_follows_no_link_of_a_stranger() {
+    if !needs_root("a stranger's link") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let target = scratch.write("real/f", "content");
+    std::fs::create_dir(scratch.path().join("shared")).expect("a directory");
+    set_mode(&scratch.path().join("shared"), 0o1777);
+    for name in ["theirs", "shared/theirs"] {
+        link(&scratch, &scratch.at("real/f"), name, Some(NOBODY));
+    }
+    link(&scratch, "theirs", "ours", None);
+    link(&scratch, "shared/theirs", "to-shared", None);
+    link(&scratch, "none", "dangling", Some(NOBODY));
+    let told = |name: &str| {
+        error_text(files().written_path(&scratch.path().join(name))).replace(&scratch.at(""), "")
+    };
+    for (name, link) in [("theirs", "theirs"), ("ours", "theirs"), ("dangling", "dangling")] {
+        let expected = format!(
+            "the link \"{link}\", on the way to \"{name}\", belongs to uid 65534 and is not followed"
+        );
+        assert_eq!(told(name), expected);
+    }
+    // The owner of the file may link to it, but not where everybody can.
+    lchown(&target, Some(NOBODY), None).expect("its owner");
+    assert!(files().written_path(&scratch.path().join("theirs")).is_ok());
+    for name in ["shared/theirs", "to-shared"] {
+        assert_eq!(
+            told(name),
+            "\"shared/theirs\" is not changed: the file belongs to uid 65534, and everybody can create files in its directory"
+        );
+    }
+}

@@ -2,13 +2,13 @@
 
 use std::any::Any;
 
-use ccm_host::Local;
+use ccm_host::{Host, Local};
 use ccm_model::{Action, Failure, FailureKind, GuardResult};
+use ccm_properties::Providers;
 
 use crate::contract::{
-    Context, Decision, Described, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
 };
-use crate::erased::DynProvider;
 use crate::rules::EngineRule;
 use crate::state_cache::Suitabilities;
 
@@ -81,32 +81,53 @@ pub trait BoundResource: Any {
     fn describe(&self, decision: &str) -> Option<Described>;
 }
 
+/// [`Provider`] as an object, without the type of the provider. Every provider implements it.
+pub trait DynProvider<K: ResourceKind>: Sync {
+    /// Returns whether the provider can work on this host, as [`Provider::suitability`] does.
+    fn suitability(&self, host: Host<'_>) -> Suitability;
+
+    /// Binds properties to this provider, which has this name.
+    fn bind(&'static self, name: &'static str, properties: K::Properties) -> Box<dyn BoundResource>;
+}
+
+impl<K: ResourceKind, P: Provider<K>> DynProvider<K> for P {
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        Provider::suitability(self, host)
+    }
+
+    fn bind(&'static self, name: &'static str, properties: K::Properties) -> Box<dyn BoundResource> {
+        Box::new(TypedBinding { properties, name, provider: self, state: None, effect: None })
+    }
+}
+
 /// Binds properties to a provider of their type: the named one, else the one that suits the host best.
 pub fn bind<K: ResourceKind>(
     properties: K::Properties,
     named: Option<&str>,
-    providers: &[&'static dyn DynProvider<K>],
+    providers: Providers<dyn DynProvider<K>>,
     suitabilities: &Suitabilities<'_>,
 ) -> Result<Box<dyn BoundResource>, Failure> {
-    let provider = match named {
+    let (name, provider) = match named {
         Some(name) => by_name(name, providers, suitabilities)?,
         None => best(providers, suitabilities)?,
     };
-    Ok(Box::new(TypedBinding { properties, provider, state: None, effect: None }))
+    Ok(provider.bind(name, properties))
 }
+
+type Named<K> = (&'static str, &'static dyn DynProvider<K>);
 
 fn by_name<K: ResourceKind>(
     name: &str,
-    providers: &[&'static dyn DynProvider<K>],
+    providers: &[Named<K>],
     suitabilities: &Suitabilities<'_>,
-) -> Result<&'static dyn DynProvider<K>, Failure> {
-    let provider = providers.iter().find(|provider| provider.name() == name);
-    let provider =
-        *provider.ok_or_else(|| Failure::new(FailureKind::Provider, format!("unknown provider `{name}`")))?;
-    match suitabilities.of(provider) {
+) -> Result<Named<K>, Failure> {
+    let found = providers.iter().find(|(known, _)| *known == name);
+    let (name, provider) =
+        *found.ok_or_else(|| Failure::new(FailureKind::Provider, format!("unknown provider `{name}`")))?;
+    match suitabilities.of(name, provider) {
         Suitability::Unsuitable(reason) => Err(Failure::new(FailureKind::Provider, reason)
             .because_of(format!("provider `{name}` can't work on this host"))),
-        Suitability::Suits(_) => Ok(provider),
+        Suitability::Suits(_) => Ok((name, provider)),
     }
 }
 
@@ -114,33 +135,35 @@ fn by_name<K: ResourceKind>(
 const BEST: u32 = 1;
 
 fn best<K: ResourceKind>(
-    providers: &[&'static dyn DynProvider<K>],
+    providers: &[Named<K>],
     suitabilities: &Suitabilities<'_>,
-) -> Result<&'static dyn DynProvider<K>, Failure> {
-    let mut best: Option<(u32, &'static dyn DynProvider<K>)> = None;
+) -> Result<Named<K>, Failure> {
+    let mut best: Option<(u32, Named<K>)> = None;
     let mut reasons = Vec::new();
-    for provider in providers {
-        match suitabilities.of(*provider) {
+    for &(name, provider) in providers {
+        match suitabilities.of(name, provider) {
             // No other provider can be better, so their checks of the machine are saved for every resource.
-            Suitability::Suits(BEST) => return Ok(*provider),
+            Suitability::Suits(BEST) => return Ok((name, provider)),
             Suitability::Suits(priority) if best.is_none_or(|(lowest, _)| priority < lowest) => {
-                best = Some((priority, *provider));
+                best = Some((priority, (name, provider)));
             }
             Suitability::Suits(_) => {}
-            Suitability::Unsuitable(reason) => reasons.push(format!("{}: {reason}", provider.name())),
+            Suitability::Unsuitable(reason) => reasons.push(format!("{name}: {reason}")),
         }
     }
-    best.map(|(_, provider)| provider).ok_or_else(|| {
+    best.map(|(_, named)| named).ok_or_else(|| {
         let mut failure = Failure::new(FailureKind::Provider, "no provider can work on this host");
         failure.chain.extend(reasons);
         failure
     })
 }
 
-/// Properties bound to a provider, with the results of reading and executing so far.
-struct TypedBinding<K: ResourceKind> {
+/// Properties bound to a provider, with the results of reading and executing so far. The futures of a provider are
+/// boxed here, as parts of those of the binding.
+struct TypedBinding<K: ResourceKind, P: 'static> {
     properties: K::Properties,
-    provider: &'static dyn DynProvider<K>,
+    name: &'static str,
+    provider: &'static P,
     state: Option<K::State>,
     effect: Option<K::Effect>,
 }
@@ -159,7 +182,7 @@ pub(crate) fn without_effect() -> Failure {
     failure
 }
 
-impl<K: ResourceKind> TypedBinding<K> {
+impl<K: ResourceKind, P: Provider<K>> TypedBinding<K, P> {
     fn downcast(other: &dyn BoundResource) -> Option<&Self> {
         (other as &dyn Any).downcast_ref()
     }
@@ -176,9 +199,9 @@ impl<K: ResourceKind> TypedBinding<K> {
     }
 }
 
-impl<K: ResourceKind> BoundResource for TypedBinding<K> {
+impl<K: ResourceKind, P: Provider<K>> BoundResource for TypedBinding<K, P> {
     fn provider(&self) -> &'static str {
-        self.provider.name()
+        self.name
     }
 
     fn read<'a>(
@@ -194,7 +217,7 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
     }
 
     fn has_same_provider(&self, other: &dyn BoundResource) -> bool {
-        Self::downcast(other).is_some_and(|other| other.provider.name() == self.provider.name())
+        Self::downcast(other).is_some_and(|other| other.name == self.name)
     }
 
     fn read_batch_size(&self) -> usize {
@@ -241,10 +264,12 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
     }
 
     fn preflight<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {
-        match &self.state {
-            Some(state) => self.provider.preflight(&self.properties, state, context),
-            None => Box::pin(std::future::ready(Ok(Vec::new()))),
-        }
+        Box::pin(async move {
+            match &self.state {
+                Some(state) => self.provider.preflight(&self.properties, state, context).await,
+                None => Ok(Vec::new()),
+            }
+        })
     }
 
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>> {

@@ -27,7 +27,7 @@ pub trait ResourceType: TypeSpec + Sync {
 /// Binds the resources of a type to providers.
 pub trait Binder {
     /// Builds the typed properties of a resource and chooses its provider. [`bind`](crate::bind) chooses a
-    /// provider; [`TypedResource`](crate::TypedResource) implements the whole trait.
+    /// provider; [`TypedResource`](ccm_properties::TypedResource) implements the whole trait.
     fn bind(
         &self,
         resource: &Resource,
@@ -103,12 +103,12 @@ pub trait ResourceKind: 'static {
 
 /// One way to read and change the resources of a type.
 #[allow(async_fn_in_trait, reason = "a run stays on one thread, so that no future of it has to be `Send`")]
-pub trait Provider<K: ResourceKind>: Sync {
-    /// Returns the name, as it is written in `provider`.
-    fn name(&self) -> &'static str;
-
-    /// Returns whether the provider can work on this host, and with what priority.
-    fn suitability(&self, host: Host<'_>) -> Suitability;
+pub trait Provider<K: ResourceKind>: Sync + 'static {
+    /// Returns whether the provider can work on this host, and with what priority. By default it suits every host.
+    fn suitability(&self, host: Host<'_>) -> Suitability {
+        let _ = host;
+        Suitability::Suits(1)
+    }
 
     /// Reads the state from the system. Changes nothing.
     async fn status(

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use ccm_host::{Cancellation, Command, Executor, Finished, Runner, RunnerMiddleware, StartError};
+use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
 use ccm_model::{
     Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId, Stream,
 };
-use ccm_properties::OwnProperties;
+use ccm_properties::TypeDeclaration;
 
 use crate::contract::Trigger;
 use crate::run::Run;
@@ -34,6 +34,32 @@ pub trait Gate {
     /// Returns `true` if the gate allows everything. No other method is called then.
     fn is_open(&self) -> bool {
         false
+    }
+}
+
+/// [`Gate`] as an object. Every gate implements it.
+pub trait DynGate {
+    /// Decides on a command, as [`Gate::before_command`] does.
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict>;
+
+    /// Decides on a change, as [`Gate::before_change`] does.
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict>;
+
+    /// Returns `true` if the gate allows everything, as [`Gate::is_open`] does.
+    fn is_open(&self) -> bool;
+}
+
+impl<G: Gate> DynGate for G {
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(Gate::before_command(self, request))
+    }
+
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(Gate::before_change(self, request))
+    }
+
+    fn is_open(&self) -> bool {
+        Gate::is_open(self)
     }
 }
 
@@ -144,7 +170,8 @@ impl<'a> GatedResource<'a> {
 
     /// Returns the properties; secrets, and those that a `sensitive` resource hides, are `[redacted]`.
     pub fn properties(&self) -> Properties {
-        let table = self.run.resource_type(self.resource).map(OwnProperties::properties).unwrap_or_default();
+        let table =
+            self.run.resource_type(self.resource).map(TypeDeclaration::properties).unwrap_or_default();
         self.run.secrets.redactor().redact_properties(shown::properties(table, &self.resource.properties))
     }
 

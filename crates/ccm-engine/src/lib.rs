@@ -21,7 +21,7 @@
 //!
 //! # A resource type
 //!
-//! A type implements [`TypedResource`]: its properties, its [`ResourceKind`] with the pure decision, and its
+//! A type implements [`TypedResource`](ccm_properties::TypedResource): its properties, its [`ResourceKind`] with the pure decision, and its
 //! providers. Only the engine handles noop, failure, refresh and verification, so that a provider can't get
 //! noop wrong: [`Provider::execute`] is never called in noop.
 //! `ccm_runtime::resource_type` has a whole type as an example.
@@ -30,7 +30,6 @@ mod batch;
 mod bound_resource;
 mod claim_index;
 mod contract;
-mod erased;
 mod gate;
 mod groups;
 mod harness;
@@ -49,13 +48,14 @@ mod step;
 mod typed;
 mod walk;
 
-pub use bound_resource::{BoundResource, bind};
+pub use bound_resource::{BoundResource, DynProvider, bind};
 pub use contract::{
     Binder, Context, Decision, Described, ManagedExtent, ManagedPath, Provider, ReadPurpose, ResourceKind,
     ResourceType, Rule, Suitability, Trigger, Verified,
 };
-pub use erased::{DynGate, DynProvider};
-pub use gate::{ChangeRequest, CommandRequest, Gate, GatedResource, OpenGate, PlannedChange, Verdict};
+pub use gate::{
+    ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, OpenGate, PlannedChange, Verdict,
+};
 pub use late::{LateValues, NoLateValues, Resolved, RunProgress};
 #[cfg(feature = "testing")]
 pub use ledger::ledger_read_back;
@@ -64,4 +64,3 @@ pub use ledger::{
 };
 pub use run::{Run, Stop};
 pub use state_cache::Suitabilities;
-pub use typed::TypedResource;

@@ -10,7 +10,7 @@ use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStar
 use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
-use crate::erased::DynGate;
+use crate::gate::DynGate;
 use crate::groups::Groups;
 use crate::late::LateValues;
 use crate::ledger::Ledger;

@@ -9,9 +9,8 @@ use ccm_host::{Cancellation, Command, Executor, Finished, Host, Runner, RunnerMi
 use ccm_model::{Failure, ResourceIndex, Stream};
 use tracing::debug;
 
-use crate::bound_resource::BoundResource;
+use crate::bound_resource::{BoundResource, DynProvider};
 use crate::contract::{ResourceKind, Suitability};
-use crate::erased::DynProvider;
 
 /// A resource whose state was read before its step.
 pub(crate) struct Prefetched {
@@ -120,9 +119,13 @@ impl<'a> Suitabilities<'a> {
         Self { host, cache }
     }
 
-    /// Returns the suitability of a provider.
-    pub fn of<K: ResourceKind>(&self, provider: &dyn DynProvider<K>) -> Suitability {
-        let key = (TypeId::of::<K>(), provider.name());
+    /// Returns the suitability of the provider with a name.
+    pub(crate) fn of<K: ResourceKind>(
+        &self,
+        name: &'static str,
+        provider: &dyn DynProvider<K>,
+    ) -> Suitability {
+        let key = (TypeId::of::<K>(), name);
         if let Some(known) = self.cache.suitabilities.borrow().get(&key) {
             return known.clone();
         }

@@ -1,32 +1,27 @@
 //! Resource types with typed properties: one binding for all of them.
 
 use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties, decode};
+use ccm_properties::{PropertyError, TypeSpec, TypedResource, decode};
 
-use crate::bound_resource::{BoundResource, bind};
+use crate::bound_resource::{BoundResource, DynProvider, bind};
 use crate::contract::{Binder, ResourceKind, ResourceType};
-use crate::erased::DynProvider;
 use crate::state_cache::Suitabilities;
 
-/// Resource type with typed properties and providers.
-pub trait TypedResource: TypeSpec + TypedProperties + Sync {
-    /// Typed side.
-    type Kind: ResourceKind<Properties = Self::Desired>;
-
-    /// Providers, in the order of their names in [`TypeSpec::providers`].
-    const PROVIDERS: &'static [&'static dyn DynProvider<Self::Kind>];
-
-    /// Advice if no provider can be bound.
-    const NO_PROVIDER_ADVICE: Option<&'static str> = None;
-}
-
-impl<T: TypedResource> ResourceType for T {
+impl<T, K> ResourceType for T
+where
+    T: TypeSpec + TypedResource<Provider = dyn DynProvider<K>> + Sync,
+    K: ResourceKind<Properties = T::Desired>,
+{
     fn binder(&self) -> Option<&dyn Binder> {
         Some(self)
     }
 }
 
-impl<T: TypedResource> Binder for T {
+impl<T, K> Binder for T
+where
+    T: TypedResource<Provider = dyn DynProvider<K>>,
+    K: ResourceKind<Properties = T::Desired>,
+{
     fn bind(
         &self,
         resource: &Resource,

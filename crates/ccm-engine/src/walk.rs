@@ -16,7 +16,7 @@ use ccm_model::{
     MissingPrerequisite, Outcome, OutputLine, PathKind, PendingRefresh, Properties, ResourceIndex,
     ResourceStarted, SkipCause, StopCause, Transaction, Verb,
 };
-use ccm_properties::OwnProperties;
+use ccm_properties::TypeDeclaration;
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::batch::Batch;
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
             None => self.perform(index, on_event).await,
         };
         let resource_type = self.run.resource_type(resource);
-        let table = resource_type.map(OwnProperties::properties).unwrap_or_default();
+        let table = resource_type.map(TypeDeclaration::properties).unwrap_or_default();
         let requested = match (&resource.ensure, resource_type) {
             (Some(ensure), _) => ensure.value.clone(),
             (None, Some(found)) => found.ensures().first().copied().unwrap_or_default().to_owned(),

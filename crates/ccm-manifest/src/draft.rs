@@ -301,13 +301,13 @@ fn provider_choice(provider: Option<&Option<Spanned<String>>>) -> ProviderChoice
 
 fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
-    let error = match one_of(node, spec.providers()) {
+    let error = match one_of(node, &spec.providers()) {
         Ok(provider) => return Some(provider),
         Err(_) if spec.planned().contains(&text) => not_supported(text, node.span),
         Err(error) => spec.provider_advice(text).into_iter().fold(error, Diagnostic::with_hint),
     };
     diagnostics.push(error);
-    let meant = closest(text, spec.providers().iter().copied())?;
+    let meant = closest(text, spec.providers())?;
     Some(Spanned { value: meant.to_owned(), span: node.span })
 }
 

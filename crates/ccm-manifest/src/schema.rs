@@ -212,7 +212,7 @@ fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
             properties["ensure"]["anyOf"] = json!([listed, other, { "type": "null" }]);
         }
     }
-    properties["provider"]["enum"] = or_null(spec.providers());
+    properties["provider"]["enum"] = or_null(&spec.providers());
     // Conditions are expressions already.
     let control = properties.shift_remove("control");
     let mut properties = with_expressions(properties);

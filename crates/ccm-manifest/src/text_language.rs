@@ -49,7 +49,7 @@ pub(crate) fn language_of<'a>(
     properties: &Properties,
 ) -> TextLanguage<'a> {
     let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
-    let mut providers = spec.providers().iter().copied();
+    let mut providers = spec.providers().into_iter();
     let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
     let syntax = match provider {
         ProviderChoice::Valid(provider) => syntax(provider.as_deref()),

@@ -38,7 +38,7 @@ pub use spec::{
 };
 pub use syntax::TextSyntax;
 pub use text::Text;
-pub use typed::{OwnProperties, TypedProperties};
+pub use typed::{Providers, TypeDeclaration, TypedResource};
 pub use value::{JsonMap, NamedValues, OneOrMany};
 pub use web_address::{is_any_url, is_web_address};
 

@@ -20,11 +20,11 @@ pub struct PropertySpec {
     pub kind: PropertyKind,
     /// Lines of its documentation, without the default.
     pub documentation: &'static [&'static str],
-    /// Default in words, as Markdown, for documentation. [`TypedProperties::build`](crate::TypedProperties::build)
+    /// Default in words, as Markdown, for documentation. [`TypedResource::build`](crate::TypedResource::build)
     /// applies it.
     pub default: Option<&'static str>,
     /// `true` if the resource or record needs the property, for documentation and the schema of a record.
-    /// [`TypedProperties::build`](crate::TypedProperties::build) checks it.
+    /// [`TypedResource::build`](crate::TypedResource::build) checks it.
     pub required: bool,
     /// `true` if a resource that is [`sensitive`](crate::SENSITIVE) hides it.
     pub sensitive: bool,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ccm_model::{Claim, ClaimKind, Diagnostic, Node, NodeMap, Properties, Resource};
 
-use crate::{OwnProperties, PropertySpec, TextSyntax, WrittenCommand, find};
+use crate::{PropertySpec, TextSyntax, TypeDeclaration, WrittenCommand, find};
 
 /// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
@@ -84,21 +84,11 @@ pub struct FilledPath<'r> {
 }
 
 /// Describes a resource type to the loader.
-pub trait TypeSpec: OwnProperties {
-    /// The key under `resources`, such as `exec`.
-    fn name(&self) -> &'static str;
-
-    /// One sentence about the type.
-    fn summary(&self) -> &'static str;
-
+pub trait TypeSpec: TypeDeclaration {
     /// Names of properties and providers of a later version; each is an error of its own until then.
     fn planned(&self) -> &'static [&'static str] {
         &[]
     }
-
-    /// The values that `ensure` may have, the default first. The loader refuses others, unless there is a
-    /// [pattern](Self::ensure_pattern).
-    fn ensures(&self) -> &'static [&'static str];
 
     /// Regular expression of other values of `ensure`, for the schema. The loader then accepts any text, and
     /// the type's check finds the errors in it.
@@ -111,9 +101,6 @@ pub trait TypeSpec: OwnProperties {
         let _ = written;
         None
     }
-
-    /// The names that `provider` may have, the best first.
-    fn providers(&self) -> &'static [&'static str];
 
     /// Returns a hint for an invalid value of `provider`.
     fn provider_advice(&self, written: &str) -> Option<&'static str> {

@@ -1,11 +1,24 @@
-//! Types whose properties are typed: one table and one check for all of them.
+//! Declarations of resource types, and types whose properties are typed: one table and one check for all of them.
 
 use ccm_model::{Diagnostic, Resource};
 
 use crate::{CheckInput, PropertyError, PropertySet, PropertySpec, decode};
 
-/// Own properties of a resource type. [`TypedProperties`] implements it.
-pub trait OwnProperties {
+/// Declaration of a resource type: its name, its own properties and its providers. [`TypedResource`] implements it.
+pub trait TypeDeclaration {
+    /// The key under `resources`, such as `exec`.
+    fn name(&self) -> &'static str;
+
+    /// One sentence about the type.
+    fn summary(&self) -> &'static str;
+
+    /// The values that `ensure` may have, the default first. The loader refuses others, unless there is a
+    /// [pattern](crate::TypeSpec::ensure_pattern).
+    fn ensures(&self) -> &'static [&'static str];
+
+    /// The names that `provider` may have, the best first.
+    fn providers(&self) -> Vec<&'static str>;
+
     /// Table of the type's own properties.
     fn properties(&self) -> &'static [PropertySpec];
 
@@ -13,13 +26,34 @@ pub trait OwnProperties {
     fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic>;
 }
 
-/// Typed properties of a resource type.
-pub trait TypedProperties {
+/// Providers of a resource type with their names, the best first.
+pub type Providers<P> = &'static [(&'static str, &'static P)];
+
+/// Resource type with typed properties and providers.
+pub trait TypedResource {
     /// Properties as the manifest writes them, declared by [`properties!`](crate::properties!).
     type Written: PropertySet;
 
     /// Desired properties, complete and checked.
     type Desired;
+
+    /// Interface of the providers. The engine binds resources to providers of the type `dyn DynProvider`.
+    type Provider: ?Sized + 'static;
+
+    /// The key under `resources`, such as `exec`.
+    const NAME: &'static str;
+
+    /// One sentence about the type.
+    const SUMMARY: &'static str;
+
+    /// The values that `ensure` may have, the default first.
+    const ENSURES: &'static [&'static str] = &["present", "absent"];
+
+    /// The providers, by the name that `provider` has.
+    const PROVIDERS: Providers<Self::Provider>;
+
+    /// Advice if no provider can work on a machine.
+    const NO_PROVIDER_ADVICE: Option<&'static str> = None;
 
     /// Groups of interdependent properties: if one can't be decoded, errors about its group are not reported.
     /// A property outside of them is a group of its own.
@@ -46,7 +80,23 @@ pub trait TypedProperties {
     }
 }
 
-impl<T: TypedProperties> OwnProperties for T {
+impl<T: TypedResource> TypeDeclaration for T {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        T::SUMMARY
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        T::ENSURES
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        T::PROVIDERS.iter().map(|(name, _)| *name).collect()
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         T::Written::PROPERTIES
     }

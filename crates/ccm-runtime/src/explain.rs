@@ -158,7 +158,7 @@ impl TypeReference {
             name: spec.name(),
             summary: spec.summary(),
             ensures: spec.ensures().to_vec(),
-            providers: spec.providers().to_vec(),
+            providers: spec.providers(),
             properties: references(spec.properties()),
             common: common().map(PropertyReference::of).collect(),
             settings: references(spec.settings()),

@@ -3,7 +3,7 @@
 
 pub use ccm_engine::{
     Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
-    Suitability, Trigger, TypedResource, Verified,
+    Suitability, Trigger, Verified,
 };
 pub use ccm_host::{
     Command, Executor, Exit, FileAttributes, FileError, FileInfo, FileKind, Files, Finished, HashPolicy,
@@ -14,6 +14,6 @@ pub use ccm_model::{
     MissingPrerequisite, PathKind, Presentation, Properties, Resource, Stream, Verb,
 };
 pub use ccm_properties::{
-    CheckInput, NamedValues, OneOrMany, OwnProperties, PropertyError, PropertyKind, PropertyValue, Text,
-    TextKind, TextSyntax, TextValue, TypeSpec, TypedProperties, ValueError, properties,
+    CheckInput, NamedValues, OneOrMany, PropertyError, PropertyKind, PropertyValue, Providers, Text,
+    TextKind, TextSyntax, TextValue, TypeDeclaration, TypeSpec, TypedResource, ValueError, properties,
 };

@@ -1,7 +1,7 @@
 //! Resource type for tests that load manifests.
 
 use ccm_model::{Claim, Diagnostic, DiagnosticKind, Node, PathKind, Properties, Resource, ScalarKind};
-use ccm_properties::{CheckInput, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
+use ccm_properties::{CheckInput, PropertySpec, Text, TextSyntax, TypeDeclaration, TypeSpec};
 use serde_json::Value as Json;
 
 /// Resource type with a property for each syntax.
@@ -23,24 +23,8 @@ const CALL: &[PropertySpec] =
     &[PropertySpec { syntax: TextSyntax::Call(&["contains"]), ..PropertySpec::new::<Text>("call", &[]) }];
 
 impl TypeSpec for Thing {
-    fn name(&self) -> &'static str {
-        "thing"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Is there for tests."
-    }
-
     fn planned(&self) -> &'static [&'static str] {
         &["later"]
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["one", "two"]
     }
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
@@ -60,7 +44,23 @@ impl TypeSpec for Thing {
     }
 }
 
-impl OwnProperties for Thing {
+impl TypeDeclaration for Thing {
+    fn name(&self) -> &'static str {
+        "thing"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Is there for tests."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        vec!["one", "two"]
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         PROPERTIES
     }

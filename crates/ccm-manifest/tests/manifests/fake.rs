@@ -10,8 +10,8 @@ use ccm_model::{
     Severity, SourceMap,
 };
 use ccm_properties::{
-    CheckInput, ChildManifest, JsonMap, NamedValues, OneOrMany, OwnProperties, PropertyKind, PropertySet,
-    PropertySpec, Text, TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
+    CheckInput, ChildManifest, JsonMap, NamedValues, OneOrMany, PropertyKind, PropertySet, PropertySpec,
+    Text, TextSyntax, TextValue, TypeDeclaration, TypeSpec, ValueError, decode, properties,
 };
 
 /// Type with all features of a type: a shell, an alias, reserved properties.
@@ -83,14 +83,6 @@ properties! {
 }
 
 impl TypeSpec for Task {
-    fn name(&self) -> &'static str {
-        "task"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Does something."
-    }
-
     fn named_property(&self) -> Option<&'static str> {
         Some("command")
     }
@@ -103,14 +95,6 @@ impl TypeSpec for Task {
         &["user", "docker"]
     }
 
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["direct", "shell"]
-    }
-
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         match (self.declared_syntax(property, properties), provider) {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
@@ -119,7 +103,23 @@ impl TypeSpec for Task {
     }
 }
 
-impl OwnProperties for Task {
+impl TypeDeclaration for Task {
+    fn name(&self) -> &'static str {
+        "task"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Does something."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        vec!["direct", "shell"]
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         TaskProperties::PROPERTIES
     }
@@ -150,22 +150,6 @@ impl OwnProperties for Task {
 }
 
 impl TypeSpec for Note {
-    fn name(&self) -> &'static str {
-        "note"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Says something."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["plain"]
-    }
-
     /// Claims the name as a path, of the kind that `text` names. A suffix behind `+` makes the name unique
     /// and is no part of the path.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
@@ -182,7 +166,23 @@ impl TypeSpec for Note {
     }
 }
 
-impl OwnProperties for Note {
+impl TypeDeclaration for Note {
+    fn name(&self) -> &'static str {
+        "note"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Says something."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        vec!["plain"]
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         NoteProperties::PROPERTIES
     }
@@ -193,24 +193,8 @@ impl OwnProperties for Note {
 }
 
 impl TypeSpec for Copy {
-    fn name(&self) -> &'static str {
-        "copy"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Fills a file."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
     fn ensure_pattern(&self) -> Option<&'static str> {
         Some("^[0-9]")
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["plain"]
     }
 
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
@@ -233,7 +217,23 @@ impl TypeSpec for Copy {
     }
 }
 
-impl OwnProperties for Copy {
+impl TypeDeclaration for Copy {
+    fn name(&self) -> &'static str {
+        "copy"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Fills a file."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        vec!["plain"]
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         CopyProperties::PROPERTIES
     }
@@ -253,22 +253,6 @@ impl OwnProperties for Copy {
 }
 
 impl TypeSpec for Apply {
-    fn name(&self) -> &'static str {
-        "apply"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Applies a manifest."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["manifest"]
-    }
-
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let is = |name: &str, otherwise: bool| {
             let scalar = resource.properties.get(name).and_then(Node::as_scalar);
@@ -284,7 +268,23 @@ impl TypeSpec for Apply {
     }
 }
 
-impl OwnProperties for Apply {
+impl TypeDeclaration for Apply {
+    fn name(&self) -> &'static str {
+        "apply"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Applies a manifest."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> Vec<&'static str> {
+        vec!["manifest"]
+    }
+
     fn properties(&self) -> &'static [PropertySpec] {
         ApplyProperties::PROPERTIES
     }

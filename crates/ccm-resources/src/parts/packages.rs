@@ -11,9 +11,6 @@ mod tool;
 mod tool_command;
 mod version;
 
-use ccm_engine::Suitability;
-use ccm_host::Host;
-
 pub(crate) use apt::Apt;
 pub(crate) use dnf::Dnf;
 pub(crate) use installation::{Availability, Hold, Installation, Presence};
@@ -26,13 +23,3 @@ pub(crate) use tool::{
 };
 pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 pub(crate) use version::VersionScheme;
-
-/// Returns the suitability of apt for a machine.
-pub(crate) fn apt_suitability(host: Host<'_>) -> Suitability {
-    Tool::suitability(&Apt, host)
-}
-
-/// Returns the suitability of dnf for a machine.
-pub(crate) fn dnf_suitability(host: Host<'_>) -> Suitability {
-    Tool::suitability(&Dnf, host)
-}

@@ -5,30 +5,29 @@ mod properties;
 
 use ccm_engine::{Binder, ResourceType};
 use ccm_model::Resource;
-use ccm_properties::{ChildManifest, PropertyError, TypeSpec, TypedProperties, decode};
+use ccm_properties::{ChildManifest, PropertyError, Providers, TypeSpec, TypedResource, decode};
 
 use properties::ApplyProperties;
 
 #[derive(Debug)]
 pub(crate) struct ApplyType;
 
+impl TypedResource for ApplyType {
+    type Written = ApplyProperties;
+    type Desired = ApplyProperties;
+    type Provider = ();
+
+    const NAME: &'static str = "apply";
+    const SUMMARY: &'static str = "Applies another manifest as part of this one.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("manifest", &())];
+
+    fn build(_: &Resource, written: ApplyProperties) -> Result<ApplyProperties, Vec<PropertyError>> {
+        Ok(written)
+    }
+}
+
 impl TypeSpec for ApplyType {
-    fn name(&self) -> &'static str {
-        "apply"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Applies another manifest as part of this one."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["manifest"]
-    }
-
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let (written, _) = decode::<ApplyProperties>(&resource.properties);
         Some(ChildManifest {
@@ -42,15 +41,6 @@ impl TypeSpec for ApplyType {
 
     fn may_provide(&self, _: &Resource) -> bool {
         true
-    }
-}
-
-impl TypedProperties for ApplyType {
-    type Written = ApplyProperties;
-    type Desired = ApplyProperties;
-
-    fn build(_: &Resource, written: ApplyProperties) -> Result<ApplyProperties, Vec<PropertyError>> {
-        Ok(written)
     }
 }
 

@@ -7,9 +7,9 @@ mod properties;
 mod rules;
 mod state;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, Node, PathKind, Resource};
-use ccm_properties::{FilledPath, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{FilledPath, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::is_canonical;
@@ -21,23 +21,21 @@ use properties::ArchiveProperties;
 #[derive(Debug)]
 pub(crate) struct ArchiveType;
 
+impl TypedResource for ArchiveType {
+    type Written = ArchiveProperties;
+    type Desired = DesiredArchive;
+    type Provider = dyn DynProvider<ArchiveResource>;
+
+    const NAME: &'static str = "archive";
+    const SUMMARY: &'static str = "Downloads a file, and extracts it if it is an archive.";
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &Downloader)];
+
+    fn build(resource: &Resource, written: ArchiveProperties) -> Result<DesiredArchive, Vec<PropertyError>> {
+        DesiredArchive::build(resource, written)
+    }
+}
+
 impl TypeSpec for ArchiveType {
-    fn name(&self) -> &'static str {
-        "archive"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Downloads a file, and extracts it if it is an archive."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
     fn may_write_files(&self) -> bool {
         true
     }
@@ -67,19 +65,4 @@ impl ArchiveType {
     fn text<'r>(resource: &'r Resource, property: &str) -> Option<&'r str> {
         resource.properties.get(property).and_then(Node::as_text)
     }
-}
-
-impl TypedProperties for ArchiveType {
-    type Written = ArchiveProperties;
-    type Desired = DesiredArchive;
-
-    fn build(resource: &Resource, written: ArchiveProperties) -> Result<DesiredArchive, Vec<PropertyError>> {
-        DesiredArchive::build(resource, written)
-    }
-}
-
-impl TypedResource for ArchiveType {
-    type Kind = ArchiveResource;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<ArchiveResource>] = &[&Downloader];
 }

@@ -4,9 +4,9 @@ mod decide;
 mod posix_keys;
 mod properties;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::ssh_keys::UNKNOWN;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
@@ -17,23 +17,24 @@ use properties::AuthorizedKeyProperties;
 #[derive(Debug)]
 pub(crate) struct AuthorizedKeyType;
 
+impl TypedResource for AuthorizedKeyType {
+    type Written = AuthorizedKeyProperties;
+    type Desired = DesiredKey;
+    type Provider = dyn DynProvider<KeyKind>;
+
+    const NAME: &'static str = "authorized_key";
+    const SUMMARY: &'static str = "Manages a public key that may log in as a user by SSH.";
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixKeys)];
+
+    fn build(
+        resource: &Resource,
+        written: AuthorizedKeyProperties,
+    ) -> Result<DesiredKey, Vec<PropertyError>> {
+        DesiredKey::build(resource, written)
+    }
+}
+
 impl TypeSpec for AuthorizedKeyType {
-    fn name(&self) -> &'static str {
-        "authorized_key"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a public key that may log in as a user by SSH."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let text = |property| resource.properties.get(property).and_then(Node::as_text);
         let Some(user) = text("user") else { return Vec::new() };
@@ -49,22 +50,4 @@ impl TypeSpec for AuthorizedKeyType {
         let user = resource.properties.get("user").and_then(Node::as_text);
         user.map(|user| (ClaimKind::User, user.into())).into_iter().collect()
     }
-}
-
-impl TypedProperties for AuthorizedKeyType {
-    type Written = AuthorizedKeyProperties;
-    type Desired = DesiredKey;
-
-    fn build(
-        resource: &Resource,
-        written: AuthorizedKeyProperties,
-    ) -> Result<DesiredKey, Vec<PropertyError>> {
-        DesiredKey::build(resource, written)
-    }
-}
-
-impl TypedResource for AuthorizedKeyType {
-    type Kind = KeyKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<KeyKind>] = &[&PosixKeys];
 }

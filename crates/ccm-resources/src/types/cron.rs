@@ -7,9 +7,9 @@ mod desired;
 mod fields;
 mod properties;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::needs::needed_program;
 use crate::support::object_plan::is_absent;
@@ -22,23 +22,23 @@ use properties::CronProperties;
 #[derive(Debug)]
 pub(crate) struct CronType;
 
+impl TypedResource for CronType {
+    type Written = CronProperties;
+    type Desired = DesiredJob;
+    type Provider = dyn DynProvider<CronKind>;
+
+    const NAME: &'static str = "cron";
+    const SUMMARY: &'static str = "Manages a job of cron.";
+    const PROVIDERS: Providers<Self::Provider> = &[("cron_d", &CronDirectory), ("crontab", &Crontab)];
+    const INTERDEPENDENT: &'static [&'static [&'static str]] =
+        &[&["minute", "hour", "day", "month", "weekday"]];
+
+    fn build(resource: &Resource, written: CronProperties) -> Result<DesiredJob, Vec<PropertyError>> {
+        DesiredJob::build(resource, written)
+    }
+}
+
 impl TypeSpec for CronType {
-    fn name(&self) -> &'static str {
-        "cron"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a job of cron."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["cron_d", "crontab"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = &*resource.id.name;
         if name_error(name).is_some() {
@@ -58,22 +58,4 @@ impl TypeSpec for CronType {
         let packages = ["cron", "cronie"].map(|package| (ClaimKind::Package, package.into()));
         user.into_iter().chain(needed_program(text("command"))).chain(packages).collect()
     }
-}
-
-impl TypedProperties for CronType {
-    type Written = CronProperties;
-    type Desired = DesiredJob;
-
-    const INTERDEPENDENT: &'static [&'static [&'static str]] =
-        &[&["minute", "hour", "day", "month", "weekday"]];
-
-    fn build(resource: &Resource, written: CronProperties) -> Result<DesiredJob, Vec<PropertyError>> {
-        DesiredJob::build(resource, written)
-    }
-}
-
-impl TypedResource for CronType {
-    type Kind = CronKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<CronKind>] = &[&CronDirectory, &Crontab];
 }

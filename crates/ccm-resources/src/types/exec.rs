@@ -10,7 +10,6 @@ mod expect;
 mod guards;
 mod launch;
 mod output;
-mod posix;
 mod profile;
 mod programs;
 mod properties;
@@ -25,47 +24,77 @@ mod state;
 mod tries;
 mod values;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::{DynProvider, Suitability};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
-    CheckInput, FilledPath, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
-    WrittenCommand, is_empty_text,
+    CheckInput, FilledPath, PropertyError, PropertySpec, Providers, ShellText, TextSyntax, TypeDeclaration,
+    TypeSpec, TypedResource, WrittenCommand, is_empty_text,
 };
 
 use command::{CommandSyntax, Exec};
 use decide::ExecKind;
-use docker::DOCKER;
 use executor::ExecutorSettings;
-use posix::POSIX;
 use properties::ExecProperties;
-use shell::SHELL;
+use provider::ExecProvider;
 
 #[derive(Debug)]
 pub(crate) struct ExecType;
 
+impl TypedResource for ExecType {
+    type Written = ExecProperties;
+    type Desired = Exec;
+    type Provider = dyn DynProvider<ExecKind>;
+
+    const NAME: &'static str = "exec";
+    const SUMMARY: &'static str = "Runs a command if it is needed.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[
+        ("posix", &ExecProvider(|_| Suitability::Suits(1))),
+        (shell::NAME, &ExecProvider(shell::suitability)),
+        (docker::NAME, &ExecProvider(|_| Suitability::Suits(100))),
+    ];
+    const INTERDEPENDENT: &'static [&'static [&'static str]] =
+        &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
+
+    fn build(resource: &Resource, mut written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
+        if resource.properties.get("command").is_some_and(is_empty_text) {
+            written.command = None;
+        }
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        docker::executor_error(provider, &written, &resource.settings)
+            .map_or(Ok(()), |error| Err(vec![error]))?;
+        Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
+    }
+
+    fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let exposed = exec.executor.as_ref().and_then(|executor| {
+            executor::container::exposed_secret(executor, &exec.environment, checked.secrets)
+        });
+        let error = |(property, message, hint): (_, String, String)| {
+            PropertyError::new(DiagnosticKind::ExposedSecret, property, message).with_hint(hint).at(checked)
+        };
+        exposed.map(error).into_iter().collect()
+    }
+
+    fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
+        if exec.syntax == CommandSyntax::Words {
+            warnings.extend(shell_syntax::warnings(checked));
+        } else {
+            warnings.extend(values::names_not_for_a_shell(checked));
+        }
+        warnings
+    }
+}
+
 impl TypeSpec for ExecType {
-    fn name(&self) -> &'static str {
-        "exec"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Runs a command if it is needed."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix", "shell", "docker"]
-    }
-
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         // With `args` the command is the program alone, which is not split.
         let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();
+        let is_known = |name| self.providers().contains(&name);
         match (self.declared_syntax(property, properties), provider) {
-            (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
-            (TextSyntax::Argv, None | Some("posix" | "docker")) if !is_program => TextSyntax::Argv,
+            (TextSyntax::Argv, Some(shell::NAME)) => TextSyntax::Shell,
+            (TextSyntax::Argv, provider) if !is_program && provider.is_none_or(is_known) => TextSyntax::Argv,
             (TextSyntax::Argv, _) => TextSyntax::Plain,
             (declared, _) => declared,
         }
@@ -121,53 +150,9 @@ impl TypeSpec for ExecType {
     }
 }
 
-impl TypedProperties for ExecType {
-    type Written = ExecProperties;
-    type Desired = Exec;
-
-    const INTERDEPENDENT: &'static [&'static [&'static str]] =
-        &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
-
-    fn build(resource: &Resource, mut written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
-        if resource.properties.get("command").is_some_and(is_empty_text) {
-            written.command = None;
-        }
-        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
-        docker::executor_error(provider, &written, &resource.settings)
-            .map_or(Ok(()), |error| Err(vec![error]))?;
-        Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
-    }
-
-    fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        let exposed = exec.executor.as_ref().and_then(|executor| {
-            executor::container::exposed_secret(executor, &exec.environment, checked.secrets)
-        });
-        let error = |(property, message, hint): (_, String, String)| {
-            PropertyError::new(DiagnosticKind::ExposedSecret, property, message).with_hint(hint).at(checked)
-        };
-        exposed.map(error).into_iter().collect()
-    }
-
-    fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
-        if exec.syntax == CommandSyntax::Words {
-            warnings.extend(shell_syntax::warnings(checked));
-        } else {
-            warnings.extend(values::names_not_for_a_shell(checked));
-        }
-        warnings
-    }
-}
-
-impl TypedResource for ExecType {
-    type Kind = ExecKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<ExecKind>] = &[&POSIX, &SHELL, &DOCKER];
-}
-
 fn syntax_of(resource: &Resource) -> CommandSyntax {
     match &resource.provider {
-        Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
+        Some(provider) if provider.value == shell::NAME => CommandSyntax::Shell,
         _ => CommandSyntax::Words,
     }
 }

@@ -15,10 +15,11 @@ mod rules;
 mod state;
 mod values;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
 use ccm_properties::{
-    CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand,
+    CheckInput, Need, PropertyError, Providers, TreeSource, TreeTemplates, TypeSpec, TypedResource,
+    WrittenCommand,
 };
 
 use crate::parts::tree;
@@ -32,19 +33,35 @@ use properties::FileProperties;
 #[derive(Debug)]
 pub(crate) struct FileType;
 
+impl TypedResource for FileType {
+    type Written = FileProperties;
+    type Desired = DesiredFile;
+    type Provider = dyn DynProvider<FileResource>;
+
+    const NAME: &'static str = "file";
+    const SUMMARY: &'static str = "Manages a file, a directory with what is in it, or a symbolic link: content, owner, group, mode, target.";
+    const ENSURES: &'static [&'static str] = &["present", "absent", "directory", "link"];
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &Posix)];
+
+    fn build(resource: &Resource, mut written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
+        // The error of an invalid source or checksum is enough.
+        let is_invalid =
+            |property, is_decoded: bool| !is_decoded && resource.properties.get(property).is_some();
+        if is_invalid("source", written.source.is_some()) {
+            written.checksum = None;
+        } else if is_invalid("checksum", written.checksum.is_some()) {
+            written.checksum = Some(Checksum(String::new()));
+        }
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
+    }
+
+    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        world_readable_secret(file, checked).into_iter().collect()
+    }
+}
+
 impl TypeSpec for FileType {
-    fn name(&self) -> &'static str {
-        "file"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a file, a directory with what is in it, or a symbolic link: content, owner, group, mode, target."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent", "directory", "link"]
-    }
-
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "dir" | "folder" => Some("did you mean `directory`?"),
@@ -52,10 +69,6 @@ impl TypeSpec for FileType {
             "symlink" => Some("did you mean `link`?"),
             _ => None,
         }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
     }
 
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
@@ -97,34 +110,6 @@ impl TypeSpec for FileType {
     fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
         written_commands(VALIDATE, resource)
     }
-}
-
-impl TypedProperties for FileType {
-    type Written = FileProperties;
-    type Desired = DesiredFile;
-
-    fn build(resource: &Resource, mut written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
-        // The error of an invalid source or checksum is enough.
-        let is_invalid =
-            |property, is_decoded: bool| !is_decoded && resource.properties.get(property).is_some();
-        if is_invalid("source", written.source.is_some()) {
-            written.checksum = None;
-        } else if is_invalid("checksum", written.checksum.is_some()) {
-            written.checksum = Some(Checksum(String::new()));
-        }
-        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
-    }
-
-    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        world_readable_secret(file, checked).into_iter().collect()
-    }
-}
-
-impl TypedResource for FileType {
-    type Kind = FileResource;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<FileResource>] = &[&Posix];
 }
 
 /// Warns of a secret in a file that everybody can read.

@@ -12,9 +12,9 @@ mod state;
 mod stored_references;
 mod update;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{FilledPath, Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::is_canonical;
@@ -26,29 +26,27 @@ use properties::GitProperties;
 #[derive(Debug)]
 pub(crate) struct GitType;
 
+impl TypedResource for GitType {
+    type Written = GitProperties;
+    type Desired = DesiredCheckout;
+    type Provider = dyn DynProvider<CheckoutKind>;
+
+    const NAME: &'static str = "git";
+    const SUMMARY: &'static str = "Checks out a git repository, and updates the checkout.";
+    const PROVIDERS: Providers<Self::Provider> = &[("git", &GitCheckouts)];
+
+    fn build(resource: &Resource, written: GitProperties) -> Result<DesiredCheckout, Vec<PropertyError>> {
+        DesiredCheckout::build(resource, written)
+    }
+}
+
 impl TypeSpec for GitType {
-    fn name(&self) -> &'static str {
-        "git"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Checks out a git repository, and updates the checkout."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "latest" => Some("write `revision` with the name of a branch: the checkout follows it"),
             "bare" | "mirror" => Some("only checkouts can be managed"),
             _ => None,
         }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["git"]
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
@@ -80,19 +78,4 @@ impl GitType {
     fn path(resource: &Resource) -> &str {
         resource.properties.get("path").and_then(Node::as_text).unwrap_or(&resource.id.name)
     }
-}
-
-impl TypedProperties for GitType {
-    type Written = GitProperties;
-    type Desired = DesiredCheckout;
-
-    fn build(resource: &Resource, written: GitProperties) -> Result<DesiredCheckout, Vec<PropertyError>> {
-        DesiredCheckout::build(resource, written)
-    }
-}
-
-impl TypedResource for GitType {
-    type Kind = CheckoutKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<CheckoutKind>] = &[&GitCheckouts];
 }

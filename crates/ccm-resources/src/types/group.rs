@@ -4,9 +4,9 @@ mod decide;
 mod properties;
 mod shadow_groups;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::accounts::name_error;
 use decide::{DesiredGroup, GroupKind};
@@ -16,23 +16,24 @@ use shadow_groups::ShadowGroups;
 #[derive(Debug)]
 pub(crate) struct GroupType;
 
+impl TypedResource for GroupType {
+    type Written = GroupProperties;
+    type Desired = DesiredGroup;
+    type Provider = dyn DynProvider<GroupKind>;
+
+    const NAME: &'static str = "group";
+    const SUMMARY: &'static str = "Manages a group of this machine and its members.";
+    const PROVIDERS: Providers<Self::Provider> = &[("shadow", &ShadowGroups)];
+
+    fn build(resource: &Resource, written: GroupProperties) -> Result<DesiredGroup, Vec<PropertyError>> {
+        match name_error(&resource.id.name, "group") {
+            Some(message) => Err(vec![PropertyError::of_name(message)]),
+            None => DesiredGroup::build(resource, written),
+        }
+    }
+}
+
 impl TypeSpec for GroupType {
-    fn name(&self) -> &'static str {
-        "group"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a group of this machine and its members."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["shadow"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = Claim::exclusive(ClaimKind::Group, &*resource.id.name);
         let gid = resource.properties.get("gid").and_then(Node::as_text);
@@ -44,22 +45,4 @@ impl TypeSpec for GroupType {
         let members = resource.properties.get("members").and_then(Node::as_list).unwrap_or_default();
         members.iter().filter_map(|member| Some((ClaimKind::User, member.as_text()?.into()))).collect()
     }
-}
-
-impl TypedProperties for GroupType {
-    type Written = GroupProperties;
-    type Desired = DesiredGroup;
-
-    fn build(resource: &Resource, written: GroupProperties) -> Result<DesiredGroup, Vec<PropertyError>> {
-        match name_error(&resource.id.name, "group") {
-            Some(message) => Err(vec![PropertyError::of_name(message)]),
-            None => DesiredGroup::build(resource, written),
-        }
-    }
-}
-
-impl TypedResource for GroupType {
-    type Kind = GroupKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<GroupKind>] = &[&ShadowGroups];
 }

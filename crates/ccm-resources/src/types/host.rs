@@ -5,9 +5,9 @@ mod hosts_file;
 mod posix_hosts;
 mod properties;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::{DesiredHost, HostKind};
 use hosts_file::HOSTS;
@@ -17,40 +17,23 @@ use properties::HostProperties;
 #[derive(Debug)]
 pub(crate) struct HostType;
 
-impl TypeSpec for HostType {
-    fn name(&self) -> &'static str {
-        "host"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages the address and the aliases of a host in `/etc/hosts`."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
-    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        let name = resource.id.name.to_ascii_lowercase();
-        vec![Claim::exclusive(ClaimKind::Host, name), Claim::part_of_file(HOSTS)]
-    }
-}
-
-impl TypedProperties for HostType {
+impl TypedResource for HostType {
     type Written = HostProperties;
     type Desired = DesiredHost;
+    type Provider = dyn DynProvider<HostKind>;
+
+    const NAME: &'static str = "host";
+    const SUMMARY: &'static str = "Manages the address and the aliases of a host in `/etc/hosts`.";
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixHosts)];
 
     fn build(resource: &Resource, written: HostProperties) -> Result<DesiredHost, Vec<PropertyError>> {
         DesiredHost::build(resource, written)
     }
 }
 
-impl TypedResource for HostType {
-    type Kind = HostKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<HostKind>] = &[&PosixHosts];
+impl TypeSpec for HostType {
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = resource.id.name.to_ascii_lowercase();
+        vec![Claim::exclusive(ClaimKind::Host, name), Claim::part_of_file(HOSTS)]
+    }
 }

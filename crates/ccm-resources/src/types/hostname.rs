@@ -3,9 +3,9 @@
 mod decide;
 mod posix_hostname;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::no_properties::NoProperties;
 use decide::{DesiredHostname, HostnameKind};
@@ -14,39 +14,23 @@ use posix_hostname::{FILE, PosixHostname};
 #[derive(Debug)]
 pub(crate) struct HostnameType;
 
-impl TypeSpec for HostnameType {
-    fn name(&self) -> &'static str {
-        "hostname"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages the name of the machine."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
-    fn claims<'r>(&self, _: &'r Resource) -> Vec<Claim<'r>> {
-        vec![Claim::path(FILE, PathKind::Other)]
-    }
-}
-
-impl TypedProperties for HostnameType {
+impl TypedResource for HostnameType {
     type Written = NoProperties;
     type Desired = DesiredHostname;
+    type Provider = dyn DynProvider<HostnameKind>;
+
+    const NAME: &'static str = "hostname";
+    const SUMMARY: &'static str = "Manages the name of the machine.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixHostname)];
 
     fn build(resource: &Resource, _: NoProperties) -> Result<DesiredHostname, Vec<PropertyError>> {
         DesiredHostname::build(resource)
     }
 }
 
-impl TypedResource for HostnameType {
-    type Kind = HostnameKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<HostnameKind>] = &[&PosixHostname];
+impl TypeSpec for HostnameType {
+    fn claims<'r>(&self, _: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::path(FILE, PathKind::Other)]
+    }
 }

@@ -5,9 +5,9 @@ mod kmod;
 mod module_files;
 mod properties;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::{DesiredModule, KernelModuleKind, kernel_name};
 use kmod::Kmod;
@@ -17,23 +17,24 @@ use properties::KernelModuleProperties;
 #[derive(Debug)]
 pub(crate) struct KernelModuleType;
 
+impl TypedResource for KernelModuleType {
+    type Written = KernelModuleProperties;
+    type Desired = DesiredModule;
+    type Provider = dyn DynProvider<KernelModuleKind>;
+
+    const NAME: &'static str = "kernel_module";
+    const SUMMARY: &'static str = "Loads or unloads a module of the kernel, now and at boot.";
+    const PROVIDERS: Providers<Self::Provider> = &[("kmod", &Kmod)];
+
+    fn build(
+        resource: &Resource,
+        written: KernelModuleProperties,
+    ) -> Result<DesiredModule, Vec<PropertyError>> {
+        DesiredModule::build(resource, written)
+    }
+}
+
 impl TypeSpec for KernelModuleType {
-    fn name(&self) -> &'static str {
-        "kernel_module"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Loads or unloads a module of the kernel, now and at boot."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["kmod"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = kernel_name(&resource.id.name);
         let files = [boot_file(&name), modprobe_file(&name)];
@@ -49,22 +50,4 @@ impl TypeSpec for KernelModuleType {
         // A module brings parameters, devices and file systems.
         true
     }
-}
-
-impl TypedProperties for KernelModuleType {
-    type Written = KernelModuleProperties;
-    type Desired = DesiredModule;
-
-    fn build(
-        resource: &Resource,
-        written: KernelModuleProperties,
-    ) -> Result<DesiredModule, Vec<PropertyError>> {
-        DesiredModule::build(resource, written)
-    }
-}
-
-impl TypedResource for KernelModuleType {
-    type Kind = KernelModuleKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<KernelModuleKind>] = &[&Kmod];
 }

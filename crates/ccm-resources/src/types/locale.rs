@@ -5,9 +5,9 @@ mod posix_locale;
 mod properties;
 mod settings_file;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::{DesiredLocale, LocaleKind};
 use posix_locale::{FILE, PosixLocale};
@@ -16,23 +16,22 @@ use properties::LocaleProperties;
 #[derive(Debug)]
 pub(crate) struct LocaleType;
 
+impl TypedResource for LocaleType {
+    type Written = LocaleProperties;
+    type Desired = DesiredLocale;
+    type Provider = dyn DynProvider<LocaleKind>;
+
+    const NAME: &'static str = "locale";
+    const SUMMARY: &'static str = "Manages the language and the formats of the machine.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixLocale)];
+
+    fn build(resource: &Resource, written: LocaleProperties) -> Result<DesiredLocale, Vec<PropertyError>> {
+        DesiredLocale::build(resource, written)
+    }
+}
+
 impl TypeSpec for LocaleType {
-    fn name(&self) -> &'static str {
-        "locale"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages the language and the formats of the machine."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
     fn claims<'r>(&self, _: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::path(FILE, PathKind::Other)]
     }
@@ -42,19 +41,4 @@ impl TypeSpec for LocaleType {
         let packages = ["locales".to_owned(), format!("glibc-langpack-{language}")];
         packages.map(|package| (ClaimKind::Package, package.into())).into()
     }
-}
-
-impl TypedProperties for LocaleType {
-    type Written = LocaleProperties;
-    type Desired = DesiredLocale;
-
-    fn build(resource: &Resource, written: LocaleProperties) -> Result<DesiredLocale, Vec<PropertyError>> {
-        DesiredLocale::build(resource, written)
-    }
-}
-
-impl TypedResource for LocaleType {
-    type Kind = LocaleKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<LocaleKind>] = &[&PosixLocale];
 }

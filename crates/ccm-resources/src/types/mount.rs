@@ -7,9 +7,9 @@ mod mount_options;
 mod properties;
 mod util_linux;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::MountKind;
 use desired::DesiredMount;
@@ -30,23 +30,23 @@ const PACKAGES: &[(&str, &[&str])] = &[
 #[derive(Debug)]
 pub(crate) struct MountType;
 
+impl TypedResource for MountType {
+    type Written = MountProperties;
+    type Desired = DesiredMount;
+    type Provider = dyn DynProvider<MountKind>;
+
+    const NAME: &'static str = "mount";
+    const SUMMARY: &'static str =
+        "Manages a file system on a directory: its line in `/etc/fstab`, and whether it is mounted.";
+    const ENSURES: &'static [&'static str] = &["mounted", "present", "unmounted", "absent"];
+    const PROVIDERS: Providers<Self::Provider> = &[("util_linux", &UtilLinux)];
+
+    fn build(resource: &Resource, written: MountProperties) -> Result<DesiredMount, Vec<PropertyError>> {
+        DesiredMount::build(resource, written)
+    }
+}
+
 impl TypeSpec for MountType {
-    fn name(&self) -> &'static str {
-        "mount"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a file system on a directory: its line in `/etc/fstab`, and whether it is mounted."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["mounted", "present", "unmounted", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["util_linux"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::exclusive(ClaimKind::MountPoint, &*resource.id.name), Claim::part_of_file(FSTAB)]
     }
@@ -61,19 +61,4 @@ impl TypeSpec for MountType {
         // A file system brings files that nobody knows before it is mounted.
         true
     }
-}
-
-impl TypedProperties for MountType {
-    type Written = MountProperties;
-    type Desired = DesiredMount;
-
-    fn build(resource: &Resource, written: MountProperties) -> Result<DesiredMount, Vec<PropertyError>> {
-        DesiredMount::build(resource, written)
-    }
-}
-
-impl TypedResource for MountType {
-    type Kind = MountKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<MountKind>] = &[&UtilLinux];
 }

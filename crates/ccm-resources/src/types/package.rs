@@ -8,11 +8,11 @@ mod provider;
 mod rules;
 mod state;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::parts::packages::{Apt, Dnf, Package, Pacman};
+use crate::parts::packages::{Apt, Dnf, Package, Pacman, Tool};
 use decide::PackageKind;
 use desired::ENSURES;
 use properties::PackageProperties;
@@ -37,25 +37,29 @@ const REPOSITORY_DIRECTORIES: [&str; 2] = ["/etc/apt/sources.list.d", "/etc/yum.
 #[derive(Debug)]
 pub(crate) struct PackageType;
 
+impl TypedResource for PackageType {
+    type Written = PackageProperties;
+    type Desired = Package;
+    type Provider = dyn DynProvider<PackageKind>;
+
+    const NAME: &'static str = "package";
+    const SUMMARY: &'static str = "Installs, upgrades or removes a system package.";
+    const ENSURES: &'static [&'static str] = &ENSURES;
+    const PROVIDERS: Providers<Self::Provider> =
+        &[(Apt::NAME, &Packages(Apt)), (Dnf::NAME, &Packages(Dnf)), (Pacman::NAME, &Packages(Pacman))];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
+
+    fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        Package::build(&resource.id.name, ensure, provider, &written)
+    }
+}
+
 impl TypeSpec for PackageType {
-    fn name(&self) -> &'static str {
-        "package"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Installs, upgrades or removes a system package."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &ENSURES
-    }
-
     fn ensure_pattern(&self) -> Option<&'static str> {
         Some("^[0-9A-Za-z][0-9A-Za-z._+:~^-]*$")
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["apt", "dnf", "pacman"]
     }
 
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
@@ -93,24 +97,4 @@ impl TypeSpec for PackageType {
     fn may_provide(&self, resource: &Resource) -> bool {
         resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
     }
-}
-
-impl TypedProperties for PackageType {
-    type Written = PackageProperties;
-    type Desired = Package;
-
-    fn build(resource: &Resource, written: PackageProperties) -> Result<Package, Vec<PropertyError>> {
-        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
-        Package::build(&resource.id.name, ensure, provider, &written)
-    }
-}
-
-impl TypedResource for PackageType {
-    type Kind = PackageKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<PackageKind>] =
-        &[&Packages(Apt), &Packages(Dnf), &Packages(Pacman)];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("limit the package to some machines with `control`, or call another tool with an `exec`");
 }

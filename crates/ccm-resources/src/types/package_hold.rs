@@ -6,11 +6,11 @@ mod properties;
 
 use std::time::Duration;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{ClaimKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::parts::packages::{Apt, Dnf, name_error};
+use crate::parts::packages::{Apt, Dnf, Tool, name_error};
 use crate::support::object_plan::is_absent;
 use decide::{DesiredHold, HoldKind};
 use hold_provider::PackageHolds;
@@ -22,44 +22,16 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub(crate) struct PackageHoldType;
 
-static APT: PackageHolds<Apt> = PackageHolds(Apt);
-static DNF: PackageHolds<Dnf> = PackageHolds(Dnf);
-
-impl TypeSpec for PackageHoldType {
-    fn name(&self) -> &'static str {
-        "package_hold"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Keeps an installed package at its version."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
-        match written {
-            "held" | "hold" => Some("did you mean `present`?"),
-            "unheld" | "unhold" => Some("did you mean `absent`?"),
-            _ => None,
-        }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["apt", "dnf"]
-    }
-
-    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
-        let plugins = ["python3-dnf-plugin-versionlock", "dnf-plugin-versionlock"];
-        let names = [&*resource.id.name].into_iter().chain(plugins);
-        names.map(|name| (ClaimKind::Package, name.into())).collect()
-    }
-}
-
-impl TypedProperties for PackageHoldType {
+impl TypedResource for PackageHoldType {
     type Written = HoldProperties;
     type Desired = DesiredHold;
+    type Provider = dyn DynProvider<HoldKind>;
+
+    const NAME: &'static str = "package_hold";
+    const SUMMARY: &'static str = "Keeps an installed package at its version.";
+    const PROVIDERS: Providers<Self::Provider> =
+        &[(Apt::NAME, &PackageHolds(Apt)), (Dnf::NAME, &PackageHolds(Dnf))];
+    const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the hold to some machines with `control`");
 
     fn build(resource: &Resource, written: HoldProperties) -> Result<DesiredHold, Vec<PropertyError>> {
         match name_error(&resource.id.name) {
@@ -76,9 +48,18 @@ impl TypedProperties for PackageHoldType {
     }
 }
 
-impl TypedResource for PackageHoldType {
-    type Kind = HoldKind;
+impl TypeSpec for PackageHoldType {
+    fn ensure_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "held" | "hold" => Some("did you mean `present`?"),
+            "unheld" | "unhold" => Some("did you mean `absent`?"),
+            _ => None,
+        }
+    }
 
-    const PROVIDERS: &'static [&'static dyn DynProvider<HoldKind>] = &[&APT, &DNF];
-    const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the hold to some machines with `control`");
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let plugins = ["python3-dnf-plugin-versionlock", "dnf-plugin-versionlock"];
+        let names = [&*resource.id.name].into_iter().chain(plugins);
+        names.map(|name| (ClaimKind::Package, name.into())).collect()
+    }
 }

@@ -9,10 +9,11 @@ mod properties;
 mod repository_provider;
 mod values;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
+use crate::parts::packages::{Apt, Dnf, Tool};
 use crate::support::object_plan::is_absent;
 use apt_sources::AptSources;
 use decide::RepositoryKind;
@@ -24,26 +25,28 @@ use repository_provider::{RepositoryFormat as _, RepositoryProvider};
 #[derive(Debug)]
 pub(crate) struct PackageRepositoryType;
 
-static APT: RepositoryProvider<AptSources> = RepositoryProvider(AptSources);
-static DNF: RepositoryProvider<DnfRepos> = RepositoryProvider(DnfRepos);
+impl TypedResource for PackageRepositoryType {
+    type Written = RepositoryProperties;
+    type Desired = DesiredRepository;
+    type Provider = dyn DynProvider<RepositoryKind>;
+
+    const NAME: &'static str = "package_repository";
+    const SUMMARY: &'static str = "Manages a repository of packages and the key that signs it.";
+    const PROVIDERS: Providers<Self::Provider> =
+        &[(Apt::NAME, &RepositoryProvider(AptSources)), (Dnf::NAME, &RepositoryProvider(DnfRepos))];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the repository to some machines with `control`");
+    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["key", "trusted", "fingerprint"]];
+
+    fn build(
+        resource: &Resource,
+        written: RepositoryProperties,
+    ) -> Result<DesiredRepository, Vec<PropertyError>> {
+        DesiredRepository::build(resource, written)
+    }
+}
 
 impl TypeSpec for PackageRepositoryType {
-    fn name(&self) -> &'static str {
-        "package_repository"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a repository of packages and the key that signs it."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["apt", "dnf"]
-    }
-
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "yum" => Some("did you mean `dnf`?"),
@@ -66,26 +69,4 @@ impl TypeSpec for PackageRepositoryType {
         let paths = apt.into_iter().chain(dnf).flatten();
         paths.map(|path| Claim::path(path.display().to_string(), kind)).collect()
     }
-}
-
-impl TypedProperties for PackageRepositoryType {
-    type Written = RepositoryProperties;
-    type Desired = DesiredRepository;
-
-    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["key", "trusted", "fingerprint"]];
-
-    fn build(
-        resource: &Resource,
-        written: RepositoryProperties,
-    ) -> Result<DesiredRepository, Vec<PropertyError>> {
-        DesiredRepository::build(resource, written)
-    }
-}
-
-impl TypedResource for PackageRepositoryType {
-    type Kind = RepositoryKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<RepositoryKind>] = &[&APT, &DNF];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("limit the repository to some machines with `control`");
 }

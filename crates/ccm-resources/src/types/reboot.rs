@@ -4,9 +4,9 @@ mod decide;
 mod properties;
 mod systemd_reboot;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Diagnostic, DiagnosticKind, Resource};
-use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{CheckInput, PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::{DesiredReboot, RebootKind};
 use properties::{RebootCause, RebootProperties};
@@ -18,27 +18,16 @@ const MESSAGE: &str = "ccm reboots this machine";
 #[derive(Debug)]
 pub(crate) struct RebootType;
 
-impl TypeSpec for RebootType {
-    fn name(&self) -> &'static str {
-        "reboot"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Reboots the machine after the run, if that is needed."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["systemd"]
-    }
-}
-
-impl TypedProperties for RebootType {
+impl TypedResource for RebootType {
     type Written = RebootProperties;
     type Desired = DesiredReboot;
+    type Provider = dyn DynProvider<RebootKind>;
+
+    const NAME: &'static str = "reboot";
+    const SUMMARY: &'static str = "Reboots the machine after the run, if that is needed.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("systemd", &SystemdReboot)];
+    const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the reboot to some machines with `control`");
 
     fn build(_: &Resource, written: RebootProperties) -> Result<DesiredReboot, Vec<PropertyError>> {
         let Some(when) = written.when else {
@@ -72,9 +61,4 @@ impl TypedProperties for RebootType {
     }
 }
 
-impl TypedResource for RebootType {
-    type Kind = RebootKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<RebootKind>] = &[&SystemdReboot];
-    const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the reboot to some machines with `control`");
-}
+impl TypeSpec for RebootType {}

@@ -6,9 +6,11 @@ mod properties;
 mod provider;
 mod rules;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand};
+use ccm_properties::{
+    PropertyError, Providers, TreeSource, TreeTemplates, TypeSpec, TypedResource, WrittenCommand,
+};
 
 use crate::parts::tree;
 use crate::parts::validator::{POST, written_commands};
@@ -24,23 +26,26 @@ const PARTIALS: &str = "_partials";
 #[derive(Debug)]
 pub(crate) struct ScaffoldType;
 
+impl TypedResource for ScaffoldType {
+    type Written = ScaffoldProperties;
+    type Desired = DesiredScaffold;
+    type Provider = dyn DynProvider<ScaffoldResource>;
+
+    const NAME: &'static str = "scaffold";
+    const SUMMARY: &'static str =
+        "Manages a directory whose files are rendered from a directory of templates.";
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixScaffold)];
+
+    fn build(
+        resource: &Resource,
+        written: ScaffoldProperties,
+    ) -> Result<DesiredScaffold, Vec<PropertyError>> {
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        DesiredScaffold::build(&resource.id.name, is_absent, written, tree::rendered(resource))
+    }
+}
+
 impl TypeSpec for ScaffoldType {
-    fn name(&self) -> &'static str {
-        "scaffold"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a directory whose files are rendered from a directory of templates."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
     fn tree_source(&self, _: Option<&str>) -> Option<TreeSource> {
         let templates = TreeTemplates::AllBut(PARTIALS);
         Some(TreeSource { property: "source", templates, data: Some("data") })
@@ -57,23 +62,4 @@ impl TypeSpec for ScaffoldType {
     fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
         written_commands(POST, resource)
     }
-}
-
-impl TypedProperties for ScaffoldType {
-    type Written = ScaffoldProperties;
-    type Desired = DesiredScaffold;
-
-    fn build(
-        resource: &Resource,
-        written: ScaffoldProperties,
-    ) -> Result<DesiredScaffold, Vec<PropertyError>> {
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-        DesiredScaffold::build(&resource.id.name, is_absent, written, tree::rendered(resource))
-    }
-}
-
-impl TypedResource for ScaffoldType {
-    type Kind = ScaffoldResource;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<ScaffoldResource>] = &[&PosixScaffold];
 }

@@ -11,9 +11,9 @@ mod suggestions;
 mod systemd;
 mod values;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::notes::UNIT_DIRECTORIES;
 use decide::ServiceKind;
@@ -24,19 +24,25 @@ use systemd::Systemd;
 #[derive(Debug)]
 pub(crate) struct ServiceType;
 
+impl TypedResource for ServiceType {
+    type Written = ServiceProperties;
+    type Desired = Service;
+    type Provider = dyn DynProvider<ServiceKind>;
+
+    const NAME: &'static str = "service";
+    const SUMMARY: &'static str = "Starts or stops a service, and enables or disables it at boot.";
+    const ENSURES: &'static [&'static str] = &["running", "stopped"];
+    const PROVIDERS: Providers<Self::Provider> = &[("systemd", &Systemd)];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("limit the service to some machines with `control`");
+
+    fn build(resource: &Resource, written: ServiceProperties) -> Result<Service, Vec<PropertyError>> {
+        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        Service::build(&resource.id.name, ensure, &written)
+    }
+}
+
 impl TypeSpec for ServiceType {
-    fn name(&self) -> &'static str {
-        "service"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Starts or stops a service, and enables or disables it at boot."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["running", "stopped"]
-    }
-
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "started" | "start" | "present" | "active" => Some("did you mean `running`?"),
@@ -48,10 +54,6 @@ impl TypeSpec for ServiceType {
             "masked" => Some("use `masked: true` with `ensure: stopped`"),
             _ => None,
         }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["systemd"]
     }
 
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
@@ -94,22 +96,4 @@ impl TypeSpec for ServiceType {
     fn may_write_files(&self) -> bool {
         true
     }
-}
-
-impl TypedProperties for ServiceType {
-    type Written = ServiceProperties;
-    type Desired = Service;
-
-    fn build(resource: &Resource, written: ServiceProperties) -> Result<Service, Vec<PropertyError>> {
-        let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        Service::build(&resource.id.name, ensure, &written)
-    }
-}
-
-impl TypedResource for ServiceType {
-    type Kind = ServiceKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<ServiceKind>] = &[&Systemd];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("limit the service to some machines with `control`");
 }

@@ -6,9 +6,9 @@ mod parameter_file;
 mod procfs;
 mod properties;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::values::canonical_path::is_canonical;
 use decide::{DEFAULT_FILE, DesiredParameter, SysctlKind};
@@ -19,23 +19,21 @@ use properties::SysctlProperties;
 #[derive(Debug)]
 pub(crate) struct SysctlType;
 
+impl TypedResource for SysctlType {
+    type Written = SysctlProperties;
+    type Desired = DesiredParameter;
+    type Provider = dyn DynProvider<SysctlKind>;
+
+    const NAME: &'static str = "sysctl";
+    const SUMMARY: &'static str = "Manages a parameter of the kernel, now and after a boot.";
+    const PROVIDERS: Providers<Self::Provider> = &[("procfs", &Procfs)];
+
+    fn build(resource: &Resource, written: SysctlProperties) -> Result<DesiredParameter, Vec<PropertyError>> {
+        DesiredParameter::build(resource, written)
+    }
+}
+
 impl TypeSpec for SysctlType {
-    fn name(&self) -> &'static str {
-        "sysctl"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a parameter of the kernel, now and after a boot."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["procfs"]
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let key = ParameterKey::parse(&resource.id.name);
         let key = key.map(|key| Claim::exclusive(ClaimKind::KernelParameter, key.to_string()));
@@ -48,19 +46,4 @@ impl TypeSpec for SysctlType {
         let module = ParameterKey::parse(&resource.id.name).and_then(|key| key.module());
         module.map(|module| (ClaimKind::KernelModule, module.into())).into_iter().collect()
     }
-}
-
-impl TypedProperties for SysctlType {
-    type Written = SysctlProperties;
-    type Desired = DesiredParameter;
-
-    fn build(resource: &Resource, written: SysctlProperties) -> Result<DesiredParameter, Vec<PropertyError>> {
-        DesiredParameter::build(resource, written)
-    }
-}
-
-impl TypedResource for SysctlType {
-    type Kind = SysctlKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<SysctlKind>] = &[&Procfs];
 }

@@ -7,9 +7,9 @@ mod systemd_timers;
 mod units;
 mod values;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::needs::needed_program;
 use crate::support::object_plan::is_absent;
@@ -22,19 +22,24 @@ use units::unit_path;
 #[derive(Debug)]
 pub(crate) struct TimerType;
 
+impl TypedResource for TimerType {
+    type Written = TimerProperties;
+    type Desired = DesiredTimer;
+    type Provider = dyn DynProvider<TimerKind>;
+
+    const NAME: &'static str = "timer";
+    const SUMMARY: &'static str = "Runs a command at certain times: a timer of systemd with its service.";
+    const PROVIDERS: Providers<Self::Provider> = &[("systemd", &SystemdTimers)];
+    const NO_PROVIDER_ADVICE: Option<&'static str> =
+        Some("use the type `cron`, or limit the timer to some machines with `control`");
+    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["on_calendar", "every"]];
+
+    fn build(resource: &Resource, written: TimerProperties) -> Result<DesiredTimer, Vec<PropertyError>> {
+        DesiredTimer::build(resource, written)
+    }
+}
+
 impl TypeSpec for TimerType {
-    fn name(&self) -> &'static str {
-        "timer"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Runs a command at certain times: a timer of systemd with its service."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "running" | "started" | "enabled" => {
@@ -42,10 +47,6 @@ impl TypeSpec for TimerType {
             }
             _ => None,
         }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["systemd"]
     }
 
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
@@ -67,23 +68,4 @@ impl TypeSpec for TimerType {
         let user = text("user").map(|user| (ClaimKind::User, user.into()));
         user.into_iter().chain(needed_program(text("command"))).collect()
     }
-}
-
-impl TypedProperties for TimerType {
-    type Written = TimerProperties;
-    type Desired = DesiredTimer;
-
-    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[&["on_calendar", "every"]];
-
-    fn build(resource: &Resource, written: TimerProperties) -> Result<DesiredTimer, Vec<PropertyError>> {
-        DesiredTimer::build(resource, written)
-    }
-}
-
-impl TypedResource for TimerType {
-    type Kind = TimerKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<TimerKind>] = &[&SystemdTimers];
-    const NO_PROVIDER_ADVICE: Option<&'static str> =
-        Some("use the type `cron`, or limit the timer to some machines with `control`");
 }

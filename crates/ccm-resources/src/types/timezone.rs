@@ -3,9 +3,9 @@
 mod decide;
 mod posix_timezone;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::no_properties::NoProperties;
 use decide::{DesiredTimezone, TimezoneKind};
@@ -14,23 +14,22 @@ use posix_timezone::{FILE, LOCAL_TIME, PosixTimezone};
 #[derive(Debug)]
 pub(crate) struct TimezoneType;
 
+impl TypedResource for TimezoneType {
+    type Written = NoProperties;
+    type Desired = DesiredTimezone;
+    type Provider = dyn DynProvider<TimezoneKind>;
+
+    const NAME: &'static str = "timezone";
+    const SUMMARY: &'static str = "Manages the time zone of the machine.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("posix", &PosixTimezone)];
+
+    fn build(resource: &Resource, _: NoProperties) -> Result<DesiredTimezone, Vec<PropertyError>> {
+        DesiredTimezone::build(resource)
+    }
+}
+
 impl TypeSpec for TimezoneType {
-    fn name(&self) -> &'static str {
-        "timezone"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages the time zone of the machine."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["posix"]
-    }
-
     fn claims<'r>(&self, _: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::path(LOCAL_TIME, PathKind::Other), Claim::path(FILE, PathKind::Other)]
     }
@@ -38,19 +37,4 @@ impl TypeSpec for TimezoneType {
     fn needs<'r>(&self, _: &'r Resource) -> Vec<Need<'r>> {
         vec![(ClaimKind::Package, "tzdata".into())]
     }
-}
-
-impl TypedProperties for TimezoneType {
-    type Written = NoProperties;
-    type Desired = DesiredTimezone;
-
-    fn build(resource: &Resource, _: NoProperties) -> Result<DesiredTimezone, Vec<PropertyError>> {
-        DesiredTimezone::build(resource)
-    }
-}
-
-impl TypedResource for TimezoneType {
-    type Kind = TimezoneKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<TimezoneKind>] = &[&PosixTimezone];
 }

@@ -10,9 +10,9 @@ mod shadow_users;
 mod shells;
 mod state;
 
-use ccm_engine::{DynProvider, TypedResource};
+use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use decide::UserKind;
 use desired::DesiredUser;
@@ -22,28 +22,27 @@ use shadow_users::ShadowUsers;
 #[derive(Debug)]
 pub(crate) struct UserType;
 
+impl TypedResource for UserType {
+    type Written = UserProperties;
+    type Desired = DesiredUser;
+    type Provider = dyn DynProvider<UserKind>;
+
+    const NAME: &'static str = "user";
+    const SUMMARY: &'static str =
+        "Manages a user of this machine: number, groups, home directory, shell, password.";
+    const PROVIDERS: Providers<Self::Provider> = &[("shadow", &ShadowUsers)];
+
+    fn build(resource: &Resource, written: UserProperties) -> Result<DesiredUser, Vec<PropertyError>> {
+        DesiredUser::build(resource, written)
+    }
+}
+
 impl TypeSpec for UserType {
-    fn name(&self) -> &'static str {
-        "user"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a user of this machine: number, groups, home directory, shell, password."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent"]
-    }
-
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "locked" | "disabled" => Some("write `locked: true`"),
             _ => None,
         }
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["shadow"]
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
@@ -63,19 +62,4 @@ impl TypeSpec for UserType {
         let all = groups.iter().filter_map(Node::as_text).chain([primary]);
         all.map(|group| (kind(group), group.into())).collect()
     }
-}
-
-impl TypedProperties for UserType {
-    type Written = UserProperties;
-    type Desired = DesiredUser;
-
-    fn build(resource: &Resource, written: UserProperties) -> Result<DesiredUser, Vec<PropertyError>> {
-        DesiredUser::build(resource, written)
-    }
-}
-
-impl TypedResource for UserType {
-    type Kind = UserKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<UserKind>] = &[&ShadowUsers];
 }

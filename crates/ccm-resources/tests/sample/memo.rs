@@ -6,39 +6,28 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ccm_engine::{
-    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, Rule, Suitability,
-    Trigger, TypedResource, Verified,
+    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
 };
-use ccm_host::Host;
+
 use ccm_model::{Action, DiagnosticKind, Failure, Fields, Resource, Verb};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use properties::{Colour, MemoProperties};
 
 /// The type `memo`.
 pub(crate) struct MemoType;
 
-impl TypeSpec for MemoType {
-    fn name(&self) -> &'static str {
-        "memo"
-    }
+impl TypeSpec for MemoType {}
 
-    fn summary(&self) -> &'static str {
-        "Pins a memo to the wall."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["wall"]
-    }
-}
-
-impl TypedProperties for MemoType {
+impl TypedResource for MemoType {
     type Written = MemoProperties;
     type Desired = String;
+    type Provider = dyn DynProvider<MemoKind>;
+
+    const NAME: &'static str = "memo";
+    const SUMMARY: &'static str = "Pins a memo to the wall.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("wall", &Wall)];
 
     fn build(resource: &Resource, written: MemoProperties) -> Result<String, Vec<PropertyError>> {
         let copies = written.copies.unwrap_or(1);
@@ -53,12 +42,6 @@ impl TypedProperties for MemoType {
         let [text, label] = [written.text, written.label].map(Option::unwrap_or_default);
         Ok(format!("{} {label}: {copies} {colour} {text}", resource.id.name))
     }
-}
-
-impl TypedResource for MemoType {
-    type Kind = MemoKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<MemoKind>] = &[&Wall];
 }
 
 pub(crate) struct MemoKind;
@@ -112,14 +95,6 @@ thread_local! {
 struct Wall;
 
 impl Provider<MemoKind> for Wall {
-    fn name(&self) -> &'static str {
-        "wall"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         memo: &String,

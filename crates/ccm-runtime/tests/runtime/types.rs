@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, Fields, FileAttributes, Host,
-    NewContent, NewFile, PropertyError, Provider, ReadPurpose, Resource, ResourceKind, Rule, Suitability,
-    Text, Trigger, TypeSpec, TypedProperties, TypedResource, Verb, Verified, properties,
+    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, Fields, FileAttributes,
+    NewContent, NewFile, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text,
+    Trigger, TypeSpec, TypedResource, Verb, Verified, properties,
 };
 use ccm_runtime::{Config, Outcome, RunMode, Session};
 use ccm_testkit::Scratch;
@@ -22,30 +22,18 @@ properties! {
     }
 }
 
-/// A type of this name that writes a greeting into the file of a resource's name.
-struct GreetingType(&'static str);
+/// A type that writes a greeting into the file of a resource's name. Its name is `file` or `greeting`.
+struct GreetingType<const IS_FILE: bool>;
 
-impl TypeSpec for GreetingType {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn summary(&self) -> &'static str {
-        "Manages a greeting in a file."
-    }
-
-    fn ensures(&self) -> &'static [&'static str] {
-        &["present"]
-    }
-
-    fn providers(&self) -> &'static [&'static str] {
-        &["plain"]
-    }
-}
-
-impl TypedProperties for GreetingType {
+impl<const IS_FILE: bool> TypedResource for GreetingType<IS_FILE> {
     type Written = GreetingProperties;
     type Desired = Greeting;
+    type Provider = dyn DynProvider<GreetingKind>;
+
+    const NAME: &'static str = if IS_FILE { "file" } else { "greeting" };
+    const SUMMARY: &'static str = "Manages a greeting in a file.";
+    const ENSURES: &'static [&'static str] = &["present"];
+    const PROVIDERS: Providers<Self::Provider> = &[("plain", &Plain)];
 
     fn build(resource: &Resource, written: GreetingProperties) -> Result<Greeting, Vec<PropertyError>> {
         let path = PathBuf::from(&*resource.id.name);
@@ -56,11 +44,7 @@ impl TypedProperties for GreetingType {
     }
 }
 
-impl TypedResource for GreetingType {
-    type Kind = GreetingKind;
-
-    const PROVIDERS: &'static [&'static dyn DynProvider<GreetingKind>] = &[&Plain];
-}
+impl<const IS_FILE: bool> TypeSpec for GreetingType<IS_FILE> {}
 
 struct Greeting {
     path: PathBuf,
@@ -118,14 +102,6 @@ impl fmt::Display for Compared {
 struct Plain;
 
 impl Provider<GreetingKind> for Plain {
-    fn name(&self) -> &'static str {
-        "plain"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         greeting: &Greeting,
@@ -150,7 +126,7 @@ impl Provider<GreetingKind> for Plain {
 }
 
 fn open(scratch: &Scratch) -> Session {
-    Session::open(Config { types: vec![&GreetingType("greeting")], ..config(scratch) })
+    Session::open(Config { types: vec![&GreetingType::<false>], ..config(scratch) })
 }
 
 #[test]
@@ -192,7 +168,7 @@ fn a_type_of_the_program_is_checked_and_documented() {
 #[test]
 fn a_type_of_the_program_replaces_a_built_in_one_of_its_name() {
     let scratch = Scratch::new();
-    let session = Session::open(Config { types: vec![&GreetingType("file")], ..config(&scratch) });
+    let session = Session::open(Config { types: vec![&GreetingType::<true>], ..config(&scratch) });
     let files: Vec<&str> =
         session.types().iter().filter(|found| found.name() == "file").map(|found| found.summary()).collect();
     assert_eq!(files, ["Manages a greeting in a file."]);

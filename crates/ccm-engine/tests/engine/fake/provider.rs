@@ -11,7 +11,6 @@ use super::{Behaviour, FakeKind, failed};
 
 /// Provider that reads and changes a number of resources at once.
 pub(super) struct FakeProvider {
-    pub(super) name: &'static str,
     pub(super) at_once: usize,
 }
 
@@ -74,10 +73,6 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
 }
 
 impl Provider<FakeKind> for FakeProvider {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn suitability(&self, _: Host<'_>) -> Suitability {
         count_question();
         Suitability::Suits(if self.at_once == 1 { 1 } else { 2 })

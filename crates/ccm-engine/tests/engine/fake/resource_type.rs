@@ -2,7 +2,7 @@
 
 use ccm_engine::{Binder, BoundResource, DynProvider, ResourceType, Suitabilities, bind};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
-use ccm_properties::{CheckInput, FilledPath, OwnProperties, PropertySpec, TypeSpec};
+use ccm_properties::{CheckInput, FilledPath, PropertySpec, Providers, TypeDeclaration, TypeSpec};
 
 use super::calls::count_question;
 use super::provider::FakeProvider;
@@ -10,10 +10,10 @@ use super::{Behaviour, FakeKind};
 
 pub(super) struct FakeType;
 
-static PROVIDERS: [&'static dyn DynProvider<FakeKind>; 3] = [
-    &FakeProvider { name: "fake", at_once: 1 },
-    &FakeProvider { name: "four", at_once: 4 },
-    &FakeProvider { name: "all", at_once: usize::MAX },
+const PROVIDERS: Providers<dyn DynProvider<FakeKind>> = &[
+    ("fake", &FakeProvider { at_once: 1 }),
+    ("four", &FakeProvider { at_once: 4 }),
+    ("all", &FakeProvider { at_once: usize::MAX }),
 ];
 
 impl TypeSpec for FakeType {
@@ -35,7 +35,9 @@ impl TypeSpec for FakeType {
         let path = resource.properties.get("fills").and_then(Node::as_text);
         path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
     }
+}
 
+impl TypeDeclaration for FakeType {
     fn name(&self) -> &'static str {
         "fake"
     }
@@ -48,12 +50,10 @@ impl TypeSpec for FakeType {
         &["present"]
     }
 
-    fn providers(&self) -> &'static [&'static str] {
-        &["fake", "four", "all"]
+    fn providers(&self) -> Vec<&'static str> {
+        PROVIDERS.iter().map(|(name, _)| *name).collect()
     }
-}
 
-impl OwnProperties for FakeType {
     fn properties(&self) -> &'static [PropertySpec] {
         &[]
     }
@@ -93,11 +93,6 @@ impl Binder for FakeType {
             sort: text("sort"),
             breaks: text("breaks").replace('-', " "),
         };
-        bind(
-            behaviour,
-            resource.provider.as_ref().map(|provider| &*provider.value),
-            &PROVIDERS,
-            suitabilities,
-        )
+        bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), PROVIDERS, suitabilities)
     }
 }

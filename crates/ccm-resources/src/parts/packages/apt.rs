@@ -50,11 +50,9 @@ impl HoldTool for Apt {
 }
 
 impl Tool for Apt {
-    type Database = DpkgDatabase;
+    const NAME: &'static str = "apt";
 
-    fn name(&self) -> &'static str {
-        "apt"
-    }
+    type Database = DpkgDatabase;
 
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Debian

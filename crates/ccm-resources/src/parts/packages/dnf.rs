@@ -52,11 +52,9 @@ impl HoldTool for Dnf {
 }
 
 impl Tool for Dnf {
-    type Database = DnfState;
+    const NAME: &'static str = "dnf";
 
-    fn name(&self) -> &'static str {
-        "dnf"
-    }
+    type Database = DnfState;
 
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Rpm

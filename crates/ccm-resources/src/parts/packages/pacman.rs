@@ -43,11 +43,9 @@ impl PacmanState {
 }
 
 impl Tool for Pacman {
-    type Database = PacmanState;
+    const NAME: &'static str = "pacman";
 
-    fn name(&self) -> &'static str {
-        "pacman"
-    }
+    type Database = PacmanState;
 
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Alpm

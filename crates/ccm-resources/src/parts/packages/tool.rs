@@ -15,10 +15,11 @@ use super::package::Package;
 use super::tool_command::ToolCommand;
 use super::version::VersionScheme;
 
-pub(crate) trait Tool: Sync {
+pub(crate) trait Tool: Sync + 'static {
     type Database: 'static;
 
-    fn name(&self) -> &'static str;
+    /// Name of the tool, which is that of its providers.
+    const NAME: &'static str;
 
     fn scheme(&self) -> VersionScheme;
 
@@ -55,7 +56,7 @@ pub(crate) trait Tool: Sync {
 
     /// Returns `false` if the index is empty, in which case its stamps mean nothing.
     async fn has_index(&self, _: QueryScope<'_>) -> Result<bool, Failure> {
-        async { Ok(true) }.await
+        Ok(true)
     }
 
     /// Command that refreshes the index.
@@ -159,15 +160,15 @@ fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Returns `true` if nothing refreshed the index within `age`.
-pub(crate) fn refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+pub(crate) fn refresh_is_older<T: Tool>(tool: &T, context: &Context<'_>, age: Duration) -> bool {
     let stamps = tool.stamps().iter().map(PathBuf::from);
-    let all = stamps.chain(own_stamp(tool.name(), context.state_directory));
+    let all = stamps.chain(own_stamp(T::NAME, context.state_directory));
     all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
 }
 
 /// Returns `true` if ccm itself did not refresh the index within `age`.
-pub(crate) fn own_refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
-    own_stamp(tool.name(), context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
+pub(crate) fn own_refresh_is_older(tool: &str, context: &Context<'_>, age: Duration) -> bool {
+    own_stamp(tool, context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
 }
 
 fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
@@ -198,24 +199,24 @@ pub(crate) fn outdate_index(tool: &str, context: &mut Context<'_>) {
 }
 
 /// Returns `true` if repositories changed since the index was refreshed.
-pub(crate) fn is_index_outdated(tool: &impl Tool, context: &Context<'_>) -> bool {
+pub(crate) fn is_index_outdated(tool: &str, context: &Context<'_>) -> bool {
     let outdated: Rc<OutdatedIndexes> = context.run_cache();
-    let is_of_run = outdated.0.borrow().contains(tool.name());
-    let mark = outdated_mark(tool.name(), context.state_directory);
+    let is_of_run = outdated.0.borrow().contains(tool);
+    let mark = outdated_mark(tool, context.state_directory);
     is_of_run || mark.is_some_and(|mark| context.host.files.exists(&mark).unwrap_or_default())
 }
 
 /// Records the time of a refresh.
-pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
+pub(crate) fn remember_refresh(tool: &str, context: &mut Context<'_>) {
     let outdated: Rc<OutdatedIndexes> = context.run_cache();
-    outdated.0.borrow_mut().remove(tool.name());
-    if let Some(mark) = outdated_mark(tool.name(), context.state_directory)
+    outdated.0.borrow_mut().remove(tool);
+    if let Some(mark) = outdated_mark(tool, context.state_directory)
         && context.host.files.exists(&mark).unwrap_or_default()
         && let Err(error) = context.host.files.remove(&mark, false)
     {
         context.warn(format!("cannot record that the index was refreshed: {error}"));
     }
-    let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
+    let Some(stamp) = own_stamp(tool, context.state_directory) else { return };
     let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
     let new = NewFile { content: NewContent::Bytes(b""), attributes };
     if let Err(error) = context.host.files.write(&stamp, &new) {

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::rc::Rc;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileAttributes, FileError, FileStep, Files, Host, InspectOptions, NewContent, NewFile};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::cache::ReadFiles;
@@ -30,14 +30,6 @@ impl<P> PartEditor<P> {
 }
 
 impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         part: &P,

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{
-    ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, Host,
-    HttpError, HttpRequest, InspectOptions, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
+    ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, HttpError,
+    HttpRequest, InspectOptions, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
 };
 use ccm_model::{Failure, FailureKind};
 
@@ -24,14 +24,6 @@ const MAX_LIST: u64 = 4 << 20;
 pub(crate) struct Downloader;
 
 impl Provider<ArchiveResource> for Downloader {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         archive: &DesiredArchive,

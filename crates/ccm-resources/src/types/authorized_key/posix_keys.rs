@@ -1,7 +1,7 @@
 //! Provider posix: the file `~/.ssh/authorized_keys`, written with the rights of its user.
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileError, Host};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{AccountError, FileError};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredKey, KeyKind, KeyState, new_content, plan};
@@ -12,14 +12,6 @@ use crate::support::file_failure::file_failure;
 pub(crate) struct PosixKeys;
 
 impl Provider<KeyKind> for PosixKeys {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         key: &DesiredKey,

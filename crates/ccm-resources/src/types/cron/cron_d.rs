@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileAttributes, FileKind, Host, InspectOptions, NewContent, NewFile};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CronKind, CronState, parse_entry, plan};
@@ -19,14 +19,6 @@ const COMMENT: &str = "# Managed by ccm; changes are overwritten.";
 pub(crate) struct CronDirectory;
 
 impl Provider<CronKind> for CronDirectory {
-    fn name(&self) -> &'static str {
-        "cron_d"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         job: &DesiredJob,

@@ -32,10 +32,6 @@ pub(super) fn claims<'r>(user: &str, name: &str) -> Vec<Claim<'r>> {
 pub(crate) struct Crontab;
 
 impl Provider<CronKind> for Crontab {
-    fn name(&self) -> &'static str {
-        "crontab"
-    }
-
     /// The other provider is the default.
     fn suitability(&self, _: Host<'_>) -> Suitability {
         Suitability::Suits(2)

@@ -5,7 +5,7 @@ use std::path::Path;
 use ccm_host::Workdir;
 use ccm_model::{Resource, Span};
 use ccm_properties::{
-    CommandPlace, CommandSubject, TypedProperties as _, WrittenCommand, WrittenLine, decode, is_empty_text,
+    CommandPlace, CommandSubject, TypedResource as _, WrittenCommand, WrittenLine, decode, is_empty_text,
 };
 
 use super::ExecType;

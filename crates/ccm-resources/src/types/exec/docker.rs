@@ -1,16 +1,13 @@
 //! Provider docker: as posix, in a container. Only resources that name the provider use it; an `executor` alone
 //! suffices for the others.
 
-use ccm_engine::Suitability;
 use ccm_model::{DiagnosticKind, NodeMap, escape_control};
 use ccm_properties::PropertyError;
 
 use super::executor::ExecutorSettings;
 use super::properties::ExecProperties;
-use super::provider::ExecProvider;
 
-pub(crate) static DOCKER: ExecProvider =
-    ExecProvider { name: "docker", suitability: |_| Suitability::Suits(100) };
+pub(crate) const NAME: &str = "docker";
 
 /// Returns the error of an exec that names this provider without an executor of its kind.
 pub(crate) fn executor_error(
@@ -18,7 +15,7 @@ pub(crate) fn executor_error(
     written: &ExecProperties,
     settings: &NodeMap,
 ) -> Option<PropertyError> {
-    if provider != Some(DOCKER.name) {
+    if provider != Some(NAME) {
         return None;
     }
     let Some(name) = written.executor.as_deref() else {

@@ -22,20 +22,13 @@ use super::values::LogOutput;
 
 const MAX_LIVE: u64 = 1 << 20;
 
-/// Provider of exec. The exec itself holds the command, so that providers differ only in names and
+/// Provider of exec. The exec itself holds the command, so that providers differ only in
 /// requirements.
-pub(crate) struct ExecProvider {
-    pub name: &'static str,
-    pub suitability: fn(Host<'_>) -> Suitability,
-}
+pub(crate) struct ExecProvider(pub fn(Host<'_>) -> Suitability);
 
 impl Provider<ExecKind> for ExecProvider {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
-        (self.suitability)(host)
+        (self.0)(host)
     }
 
     async fn status(

@@ -6,11 +6,9 @@ use std::path::Path;
 use ccm_engine::Suitability;
 use ccm_host::Host;
 
-use super::provider::ExecProvider;
+pub(crate) const NAME: &str = "shell";
 
-pub(crate) static SHELL: ExecProvider = ExecProvider { name: "shell", suitability };
-
-fn suitability(host: Host<'_>) -> Suitability {
+pub(crate) fn suitability(host: Host<'_>) -> Suitability {
     match host.files.exists(Path::new("/bin/sh")) {
         Ok(true) => Suitability::Suits(99),
         Ok(false) => Suitability::Unsuitable("there is no /bin/sh".to_owned()),

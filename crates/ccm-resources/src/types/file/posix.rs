@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{
-    FileAttributes, FileError, FileKind, Files, HashPolicy, Host, InspectOptions, PathInfo, sha256,
-};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{FileAttributes, FileError, FileKind, Files, HashPolicy, InspectOptions, PathInfo, sha256};
 use ccm_model::Failure;
 
 use super::decide::{FileEffect, FilePlan, FileResource, Removal, plan};
@@ -32,14 +30,6 @@ const MAX_REPORTED_HASH: u64 = 16 << 20;
 pub(crate) struct Posix;
 
 impl Provider<FileResource> for Posix {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         file: &DesiredFile,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Account, AccountError, FileKind, Host, InspectOptions};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{Account, AccountError, FileKind, InspectOptions};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CheckoutEffect, CheckoutKind, plan};
@@ -20,14 +20,6 @@ use crate::support::object_plan::ObjectPlan;
 pub(crate) struct GitCheckouts;
 
 impl Provider<CheckoutKind> for GitCheckouts {
-    fn name(&self) -> &'static str {
-        "git"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         desired: &DesiredCheckout,

@@ -1,7 +1,7 @@
 //! Provider shadow: groupadd, groupmod, groupdel and gpasswd.
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::Host;
+use ccm_engine::{Context, Provider, ReadPurpose};
+
 use ccm_model::Failure;
 
 use super::decide::{DesiredGroup, GroupDifference, GroupKind, GroupState, plan};
@@ -12,14 +12,6 @@ use crate::support::file_failure::file_failure;
 pub(crate) struct ShadowGroups;
 
 impl Provider<GroupKind> for ShadowGroups {
-    fn name(&self) -> &'static str {
-        "shadow"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         group: &DesiredGroup,

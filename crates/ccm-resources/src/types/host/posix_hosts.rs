@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::Host;
+use ccm_engine::{Context, Provider, ReadPurpose};
+
 use ccm_model::Failure;
 
 use super::decide::{DesiredHost, HostKind, plan};
@@ -15,14 +15,6 @@ use crate::support::system_file::write;
 pub(crate) struct PosixHosts;
 
 impl Provider<HostKind> for PosixHosts {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         _: &DesiredHost,

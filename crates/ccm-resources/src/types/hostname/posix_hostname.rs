@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::Host;
+use ccm_engine::{Context, Provider, ReadPurpose};
+
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
@@ -17,14 +17,6 @@ const RUNNING: &str = "/proc/sys/kernel/hostname";
 pub(crate) struct PosixHostname;
 
 impl Provider<HostnameKind> for PosixHostname {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         _: &DesiredHostname,

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::Host;
+use ccm_engine::{Context, Provider, ReadPurpose};
+
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDifference, ModuleState, plan};
@@ -20,14 +20,6 @@ const RELEASE: &str = "/proc/sys/kernel/osrelease";
 pub(crate) struct Kmod;
 
 impl Provider<KernelModuleKind> for Kmod {
-    fn name(&self) -> &'static str {
-        "kmod"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         module: &DesiredModule,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Host, Role};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{Command, CommandOrigin, Exit, Role};
 use ccm_model::Failure;
 
 use super::decide::{
@@ -33,14 +33,6 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct PosixLocale;
 
 impl Provider<LocaleKind> for PosixLocale {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         locale: &DesiredLocale,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::Host;
+use ccm_engine::{Context, Provider, ReadPurpose};
+
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
@@ -24,14 +24,6 @@ const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
 pub(crate) struct UtilLinux;
 
 impl Provider<MountKind> for UtilLinux {
-    fn name(&self) -> &'static str {
-        "util_linux"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         mount: &DesiredMount,

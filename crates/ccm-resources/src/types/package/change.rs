@@ -97,7 +97,7 @@ impl<T: Tool> Packages<T> {
                 Ok((state, _)) if state.is_stale => true,
                 // An emptied index counts as recent, but knows no packages.
                 Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
-                    package.update_cache.is_some_and(|age| own_refresh_is_older(&self.0, context, age))
+                    package.update_cache.is_some_and(|age| own_refresh_is_older(T::NAME, context, age))
                 }
                 _ => false,
             }
@@ -114,7 +114,7 @@ impl<T: Tool> Packages<T> {
         let ended = run_waiting_for_locks(&self.0.refresh(context.host), limits, context).await;
         match ended {
             Ok(()) => {
-                remember_refresh(&self.0, context);
+                remember_refresh(T::NAME, context);
                 context.note("refreshed the package index");
                 let changes: Vec<(&Package, PackageState)> = changes
                     .iter()

@@ -46,10 +46,6 @@ impl<D> Default for QueriedNames<D> {
 }
 
 impl<T: Tool> Provider<PackageKind> for Packages<T> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
         self.0.suitability(host)
     }
@@ -171,7 +167,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 Err(failure) => warnings.push(failure.one_line()),
             }
         }
-        let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
+        let is_due = |age| state.is_stale || own_refresh_is_older(T::NAME, context, age);
         let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
         match plan(package, &state) {
             PackagePlan::Install(Install { version: Err(failure), .. })
@@ -243,7 +239,7 @@ impl<T: Tool> Packages<T> {
             Some(age) => refresh_is_older(&self.0, context, age) || !self.has_index(context).await,
             None => false,
         };
-        let is_outdated = is_index_relevant(package, &state) && is_index_outdated(&self.0, context);
+        let is_outdated = is_index_relevant(package, &state) && is_index_outdated(T::NAME, context);
         PackageState { is_stale: is_stale || is_outdated, ..state }
     }
 

@@ -16,10 +16,6 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 pub(crate) struct PackageHolds<T>(pub T);
 
 impl<T: HoldTool> Provider<HoldKind> for PackageHolds<T> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
         self.0.suitability(host)
     }

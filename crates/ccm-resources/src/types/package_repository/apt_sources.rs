@@ -2,23 +2,18 @@
 
 use std::path::PathBuf;
 
-use ccm_engine::Suitability;
-use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::DesiredRepository;
 use super::repository_provider::{COMMENT, RepositoryFormat};
+use crate::parts::packages::Apt;
 
 pub(crate) struct AptSources;
 
 impl RepositoryFormat for AptSources {
-    fn name(&self) -> &'static str {
-        "apt"
-    }
+    type Tool = Apt;
 
-    fn suitability(&self, host: Host<'_>) -> Suitability {
-        crate::parts::packages::apt_suitability(host)
-    }
+    const TOOL: Apt = Apt;
 
     fn definition(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/etc/apt/sources.list.d/{name}.sources"))

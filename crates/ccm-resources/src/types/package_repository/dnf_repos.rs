@@ -2,23 +2,18 @@
 
 use std::path::PathBuf;
 
-use ccm_engine::Suitability;
-use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::DesiredRepository;
 use super::repository_provider::{COMMENT, RepositoryFormat};
+use crate::parts::packages::Dnf;
 
 pub(crate) struct DnfRepos;
 
 impl RepositoryFormat for DnfRepos {
-    fn name(&self) -> &'static str {
-        "dnf"
-    }
+    type Tool = Dnf;
 
-    fn suitability(&self, host: Host<'_>) -> Suitability {
-        crate::parts::packages::dnf_suitability(host)
-    }
+    const TOOL: Dnf = Dnf;
 
     fn definition(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/etc/yum.repos.d/{name}.repo"))

@@ -10,7 +10,7 @@ use super::armored_key::fingerprints;
 use super::decide::{RepositoryKind, RepositoryState, has_other_key, plan};
 use super::desired::DesiredRepository;
 use super::values::KeySource;
-use crate::parts::packages::outdate_index;
+use crate::parts::packages::{Tool, outdate_index};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
 
@@ -22,10 +22,10 @@ const MAX_DEFINITION: u64 = 1 << 20;
 const MAX_KEY: u64 = 1 << 20;
 
 /// How a package tool defines a repository.
-pub(crate) trait RepositoryFormat: Sync {
-    fn name(&self) -> &'static str;
+pub(crate) trait RepositoryFormat: Sync + 'static {
+    type Tool: Tool;
 
-    fn suitability(&self, host: Host<'_>) -> Suitability;
+    const TOOL: Self::Tool;
 
     /// Path of the definition.
     fn definition(&self, name: &str) -> PathBuf;
@@ -46,12 +46,8 @@ pub(crate) trait RepositoryFormat: Sync {
 pub(crate) struct RepositoryProvider<F>(pub F);
 
 impl<F: RepositoryFormat> Provider<RepositoryKind> for RepositoryProvider<F> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
-        self.0.suitability(host)
+        F::TOOL.suitability(host)
     }
 
     async fn status(
@@ -121,7 +117,7 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => {
-                outdate_index(self.0.name(), context);
+                outdate_index(F::Tool::NAME, context);
                 let mut changed = false;
                 for (path, found) in [(definition, &state.definition), (key, &state.key)] {
                     if found.is_some() {
@@ -143,7 +139,7 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
                 };
                 // A run that is killed after the change would leave an index without the repository that counts as
                 // fresh.
-                outdate_index(self.0.name(), context);
+                outdate_index(F::Tool::NAME, context);
                 if let Some(text) = new_key {
                     write(&key, &text, context)?;
                 }

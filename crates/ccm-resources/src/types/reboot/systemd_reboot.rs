@@ -37,10 +37,6 @@ const SCRIPT: &str = r#"tail --pid="$1" -f /dev/null; exec shutdown -r "+$2" "$3
 pub(crate) struct SystemdReboot;
 
 impl Provider<RebootKind> for SystemdReboot {
-    fn name(&self) -> &'static str {
-        "systemd"
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
         if is_container(host) {
             // The decision says why nothing is done.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileAttributes, FileKind, Host, InspectOptions};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{FileAttributes, FileKind, InspectOptions};
 use ccm_model::Failure;
 
 use super::PARTIALS;
@@ -19,14 +19,6 @@ use crate::support::file_failure::file_failure;
 pub(crate) struct PosixScaffold;
 
 impl Provider<ScaffoldResource> for PosixScaffold {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         scaffold: &DesiredScaffold,

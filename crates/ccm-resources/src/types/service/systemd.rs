@@ -26,10 +26,6 @@ const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duratio
 pub(crate) struct Systemd;
 
 impl Provider<ServiceKind> for Systemd {
-    fn name(&self) -> &'static str {
-        "systemd"
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
         suitability(host)
     }

@@ -1,7 +1,7 @@
 //! Provider procfs: values below `/proc/sys`, changed by sysctl, and a file from which they are set at boot.
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, InspectOptions, read_at_most};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{InspectOptions, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{
@@ -24,14 +24,6 @@ const WRITABLE: u32 = 0o222;
 pub(crate) struct Procfs;
 
 impl Provider<SysctlKind> for Procfs {
-    fn name(&self) -> &'static str {
-        "procfs"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         parameter: &DesiredParameter,

@@ -33,10 +33,6 @@ const PROPERTIES: &str = "--property=Id,LoadState,LoadError,ActiveState,UnitFile
 pub(crate) struct SystemdTimers;
 
 impl Provider<TimerKind> for SystemdTimers {
-    fn name(&self) -> &'static str {
-        "systemd"
-    }
-
     fn suitability(&self, host: Host<'_>) -> Suitability {
         suitability(host)
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{FileKind, Host, InspectOptions};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{FileKind, InspectOptions};
 use ccm_model::Failure;
 
 use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneKind, TimezoneState, plan};
@@ -17,14 +17,6 @@ pub(super) const FILE: &str = "/etc/timezone";
 pub(crate) struct PosixTimezone;
 
 impl Provider<TimezoneKind> for PosixTimezone {
-    fn name(&self) -> &'static str {
-        "posix"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         zone: &DesiredTimezone,

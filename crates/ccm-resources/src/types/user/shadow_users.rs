@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileError, Host};
+use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_host::{AccountError, FileError};
 use ccm_model::{Failure, FailureKind};
 
 use super::changes::{create, modify, password};
@@ -25,14 +25,6 @@ use crate::support::secret_content::mark_secret;
 pub(crate) struct ShadowUsers;
 
 impl Provider<UserKind> for ShadowUsers {
-    fn name(&self) -> &'static str {
-        "shadow"
-    }
-
-    fn suitability(&self, _: Host<'_>) -> Suitability {
-        Suitability::Suits(1)
-    }
-
     async fn status(
         &self,
         user: &DesiredUser,

@@ -162,13 +162,11 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 
 async fn run(words: &[String], line: String, doors: ForwardDoors<'_>) -> Result<(), String> {
     let Some((name, arguments)) = words.split_first() else { return Err("no program is named".to_owned()) };
-    let environment = doors.system.base_environment();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
-    let program = doors.system.find(name, path, Path::new("/")).map_err(|error| error.to_string())?;
+    let program = doors.system.find_helper(name).map_err(|error| error.to_string())?;
     let command = Command {
         called_as: Some(name.clone()),
         args: arguments.iter().map(Into::into).collect(),
-        environment,
+        environment: doors.system.base_environment(),
         stdin: Some((line + "\n").into()),
         timeout: Some(COMMAND_LIMIT),
         origin: CommandOrigin::Ccm,

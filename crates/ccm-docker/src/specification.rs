@@ -172,9 +172,8 @@ pub(crate) fn user(
 pub(crate) fn search_path(environment: &[(String, String)], image: &ImageConfig) -> String {
     /// Search path that an Engine sets if neither has one.
     const DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    let own = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
     let of_image = || image.env.iter().flatten().find_map(|variable| variable.strip_prefix("PATH="));
-    own.or_else(of_image).unwrap_or(DEFAULT).to_owned()
+    ccm_host::search_path(environment).or_else(of_image).unwrap_or(DEFAULT).to_owned()
 }
 
 /// Returns `true` if commands of a run share the container.

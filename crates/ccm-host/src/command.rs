@@ -7,6 +7,7 @@ mod cancellation;
 mod capture;
 mod collector;
 mod control_group;
+mod exit;
 mod last_line;
 pub(crate) mod launch_protocol;
 pub(crate) mod launch_server;
@@ -38,8 +39,10 @@ use crate::account::Identity;
 use crate::executor::ContainerOutcome;
 
 pub use allowed_programs::AllowedPrograms;
+pub use base_environment::search_path;
 pub use cancellation::{Cancellation, CancellationLevel, CancellationSource};
 pub use collector::OutputCollector;
+pub use exit::Exit;
 pub use last_line::LastLine;
 #[cfg(feature = "testing")]
 pub use launch_protocol::launch_messages_again;
@@ -143,27 +146,6 @@ impl Command {
     pub fn shell_text(&self) -> Option<&str> {
         self.args.last().filter(|_| self.origin == CommandOrigin::Shell)?.to_str()
     }
-}
-
-/// End of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// The command ended by itself, with this code.
-    Code(i32),
-    /// A signal that ccm did not send ended the command.
-    Signal {
-        /// Number of the signal.
-        number: i32,
-        /// Name of the signal, such as `SIGSEGV`.
-        name: String,
-    },
-    /// The command was ended at its deadline.
-    TimedOut {
-        /// Time limit of the command.
-        after: Duration,
-    },
-    /// The command was ended because the run was cancelled.
-    Cancelled,
 }
 
 /// Output of one stream: its beginning and its end, in bounded memory.

@@ -59,6 +59,25 @@ pub trait Executor {
     }
 }
 
+/// Runs one command of a launch, and closes its plan whatever the end.
+pub async fn run_launched(
+    executor: &dyn Executor,
+    launch: &Launch,
+    command: impl FnOnce(&dyn LaunchPlan) -> Result<Command, StartError>,
+    cancellation: &Cancellation,
+    on_line: &mut dyn FnMut(Stream, &str),
+) -> (Result<Finished, StartError>, ClosedPlan) {
+    let plan = match executor.resolve(launch, Purpose::Run).await {
+        Ok(plan) => plan,
+        Err(error) => return (Err(error), ClosedPlan::default()),
+    };
+    let finished = match command(&*plan) {
+        Ok(command) => plan.run(&command, cancellation, on_line).await,
+        Err(error) => Err(error),
+    };
+    (finished, plan.close().await)
+}
+
 /// Resolved launch: starts the commands of one resource in turn, and owns their temporary directories.
 pub trait LaunchPlan: Runner {
     /// Returns the working directory of its commands.

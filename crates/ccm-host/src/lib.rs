@@ -98,7 +98,7 @@ pub use command::{
     AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,
     CommandOrigin, Enforced, Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role,
     Runner, RunnerError, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner,
-    Unredacted, log_command_end, log_command_start, never_opened, parse_shell, signal_name,
+    Unredacted, log_command_end, log_command_start, never_opened, parse_shell, search_path, signal_name,
 };
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};
@@ -112,6 +112,7 @@ pub use executor::{
     BaseEnvironment, ClosedPlan, ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest,
     ContainerReuse, ContainerSettings, EngineAddress, Executor, FollowingExecutor, Launch, LaunchPlan,
     LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume, Workdir,
+    run_launched,
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, FileAttributes, FileChange,

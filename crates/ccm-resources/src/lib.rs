@@ -16,6 +16,15 @@ mod types;
 
 pub use notes::notes;
 pub use parts::schedule::{Schedule, ScheduleError};
-pub use parts::systemd::words::systemd_word;
 pub use parts::tree::glob::IgnoredPaths;
 pub use types::types;
+
+/// Unit files of systemd, and calls of its tools.
+pub mod systemd {
+    pub use crate::parts::systemd::SYSTEMD_RUNNING;
+    pub use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
+    pub use crate::parts::systemd::units::{
+        SYSTEM_UNITS, ShownUnit, UnitContent, UnitText, read_unit, shown_units, timer_units, write_unit,
+    };
+    pub use crate::support::program::ProgramScope;
+}

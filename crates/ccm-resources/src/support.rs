@@ -7,7 +7,7 @@ pub(crate) mod needs;
 pub(crate) mod no_properties;
 pub(crate) mod object_plan;
 pub(crate) mod output_tail;
+pub(crate) mod program;
 pub(crate) mod secret_content;
 pub(crate) mod system_file;
-pub(crate) mod system_tool;
 pub(crate) mod values;

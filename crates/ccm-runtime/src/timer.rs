@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_host::{FileError, FileKind, InspectOptions, RunnerError, variable};
+use ccm_resources::systemd::{SYSTEM_UNITS, SYSTEMD_RUNNING, UnitContent, read_unit};
 
 use crate::session::Session;
 
@@ -23,13 +24,7 @@ pub use name::{TimerName, TimerNameError};
 pub use systemctl::SystemctlError;
 
 use systemctl::TimerSystemctl;
-use unit_file::{UnitFile, name_of, service_name, timer_name};
-
-/// Maximum size of a unit that is read. ccm writes shorter ones.
-const MAX_UNIT_BYTES: u64 = 1 << 20;
-
-/// Directory that exists where systemd runs as the first process.
-const RUNNING: &str = "/run/systemd/system";
+use unit_file::{UnitFile, name_of, unit_names};
 
 /// Directory with a file for each user whose manager always runs.
 const LINGERING: &str = "/var/lib/systemd/linger";
@@ -188,7 +183,7 @@ impl Session {
     /// `systemd/user` below `$XDG_CONFIG_HOME` or `~/.config`.
     pub fn timers(&self, scope: UnitScope) -> Result<Timers<'_>, TimerError> {
         let units = match scope {
-            UnitScope::System => PathBuf::from("/etc/systemd/system"),
+            UnitScope::System => PathBuf::from(SYSTEM_UNITS),
             UnitScope::User => {
                 let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
                 let configuration =
@@ -196,7 +191,7 @@ impl Session {
                 configuration.ok_or(TimerError::NoUserDirectory)?.join("systemd/user")
             }
         };
-        Ok(self.timers_at(scope, SystemdPaths { units, running: RUNNING.into(), search_path: None }))
+        Ok(self.timers_at(scope, SystemdPaths { units, running: SYSTEMD_RUNNING.into(), search_path: None }))
     }
 
     /// Returns the timers of a systemd at other paths.
@@ -215,7 +210,7 @@ impl Timers<'_> {
         names.dedup();
         // One unit is enough: somebody may have removed the other.
         let is_own = |unit: String| self.unit_file(&unit).is_ok_and(|unit| unit.own().is_some());
-        names.retain(|name| is_own(timer_name(name)) || is_own(service_name(name)));
+        names.retain(|name| unit_names(name).into_iter().any(is_own));
         names
     }
 
@@ -258,8 +253,7 @@ impl Timers<'_> {
     fn systemctl(&self) -> Result<TimerSystemctl<'_>, TimerError> {
         let commands =
             self.session.doors.commands(&self.session.secrets, self.session.launcher.as_deref())?;
-        let files = &self.session.doors.files;
-        TimerSystemctl::find(commands, self.scope, &self.paths, |path| files.exists(path).unwrap_or(false))
+        TimerSystemctl::find(commands, &self.session.doors, self.scope, &self.paths)
     }
 
     /// Returns the path of a unit, without links if its directory exists.
@@ -270,15 +264,10 @@ impl Timers<'_> {
 
     /// Reads a unit. A link is foreign: systemd masks units by links.
     fn unit_file(&self, unit: &str) -> Result<UnitFile, TimerError> {
-        let path = self.path(unit);
-        let files = &self.session.doors.files;
-        let found = files.inspect(&path, InspectOptions::default())?;
-        if found.link {
-            return Ok(UnitFile::Foreign);
-        }
-        if found.target.is_none() {
-            return Ok(UnitFile::Missing);
-        }
-        Ok(files.content(&path, MAX_UNIT_BYTES)?.map_or(UnitFile::Foreign, UnitFile::parse))
+        Ok(match read_unit(&self.path(unit), &*self.session.doors.files)? {
+            UnitContent::Missing => UnitFile::Missing,
+            UnitContent::Foreign => UnitFile::Foreign,
+            UnitContent::File(content) => UnitFile::parse(content),
+        })
     }
 }

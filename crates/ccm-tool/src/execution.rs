@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_host::{
-    Cancellation, ClosedPlan, Command, CommandOrigin, Executor as _, Exit, Finished, Launch, LocalExecutor,
-    PrivateDirectory, Purpose, StartError, create_file,
+    Cancellation, ClosedPlan, CommandOrigin, Exit, Finished, Launch, LaunchPlan, LocalExecutor,
+    PrivateDirectory, StartError, create_file, run_launched,
 };
 use ccm_model::{Stream, display_duration, error_layers};
 use ccm_runtime::{Commands, Files};
@@ -74,22 +74,15 @@ impl ReadyCommand {
         on_line: &mut dyn FnMut(Stream, &str),
     ) -> (Result<Finished, StartError>, ClosedPlan) {
         let executor = LocalExecutor::new(commands, commands, files);
-        let plan = match executor.resolve(&self.launch, Purpose::Run).await {
-            Ok(plan) => plan,
-            Err(error) => return (Err(error), ClosedPlan::default()),
-        };
-        let command = plan.command(&self.program, &self.arguments).map(|mut command: Command| {
+        let command = |plan: &dyn LaunchPlan| {
+            let mut command = plan.command(&self.program, &self.arguments)?;
             if let Some(sandbox) = &mut command.sandbox {
                 sandbox.programs.clone_from(&call.sandbox.programs);
             }
             command.origin = CommandOrigin::Argv;
-            command
-        });
-        let finished = match command {
-            Ok(command) => plan.run(&command, cancellation, on_line).await,
-            Err(error) => Err(error),
+            Ok(command)
         };
-        (finished, plan.close().await)
+        run_launched(&executor, &self.launch, command, cancellation, on_line).await
     }
 }
 

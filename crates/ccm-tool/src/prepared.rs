@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use ccm_host::{Account, Command, canonical_path};
+use ccm_host::{Account, Command, canonical_path, search_path};
 use ccm_model::sha256;
 use ccm_policy::{Caller, GuardMessage, Policy, PolicyRequest, Workspace};
 use ccm_runtime::policy::JudgedRequest;
@@ -97,7 +97,7 @@ impl PreparedCall {
             Some(account) => commands.environment_of(account),
             None => commands.base_environment(),
         };
-        let path = base.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
+        let path = search_path(&base).unwrap_or_default();
         let runtime = match &call.text {
             CommandText::Code(language, _) => Some(runtimes::find(*language, path, *commands).await?),
             _ => None,

@@ -8,6 +8,11 @@ pub(crate) const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/
 const LANGUAGE: &str = "C.UTF-8";
 const SHELL: &str = "/bin/sh";
 
+/// Returns the directories in which an environment searches programs, `PATH`; `None` if it has none.
+pub fn search_path(environment: &[(String, String)]) -> Option<&str> {
+    environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| &**path)
+}
+
 /// Returns the base environment of the user who runs ccm.
 pub(super) fn of_this_user(accounts: &AccountDatabases) -> Vec<(String, String)> {
     let uid = rustix::process::geteuid().as_raw();

@@ -14,6 +14,7 @@ use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::command::{
     Cancellation, Command, CommandOrigin, Enforced, Finished, Process, Runner, StartError, base_environment,
+    search_path,
 };
 use crate::files::Files;
 use crate::private::PrivateDirectory;
@@ -24,6 +25,11 @@ pub trait LocalSystem {
     /// Finds a program by name, as a shell would: a name with a slash is relative to `cwd`; any other name is
     /// searched for in the absolute directories of `path`, separated by `:`.
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
+
+    /// Finds a helper program of ccm by name, in the search path of the base environment.
+    fn find_helper(&self, name: &str) -> Result<PathBuf, StartError> {
+        self.find(name, search_path(&self.base_environment()).unwrap_or_default(), Path::new("/"))
+    }
 
     /// Finds a program for a command that runs as another user, who may see less.
     fn find_as(&self, identity: &Identity, name: &str, path: &str, cwd: &Path)
@@ -113,8 +119,7 @@ impl<'a> LocalPlan<'a> {
             None => system.base_environment(),
         };
         let mut environment = environment(launch, system, &base, account.is_some(), confined.as_ref());
-        let search_path = environment.iter().chain(&base).find(|(name, _)| name == "PATH");
-        let search_path = search_path.map_or_else(String::new, |(_, path)| path.clone());
+        let path = search_path(&environment).or_else(|| search_path(&base)).unwrap_or_default().to_owned();
         let cwd = match (&launch.cwd, &confined) {
             (Some(cwd), _) => cwd.clone(),
             (None, Some(confined)) => confined.sandbox.workdir.clone(),
@@ -137,8 +142,8 @@ impl<'a> LocalPlan<'a> {
             launch,
             cwd,
             identity,
+            search_path: path,
             environment,
-            search_path,
             confined,
             left_running: RefCell::default(),
         })

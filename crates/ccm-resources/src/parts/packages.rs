@@ -18,8 +18,8 @@ pub(crate) use names::{name_error, version_error};
 pub(crate) use package::{Package, PackageEnsure};
 pub(crate) use pacman::Pacman;
 pub(crate) use tool::{
-    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, hold_state, is_index_outdated,
-    outdate_index, own_refresh_is_older, refresh_is_older, remember_refresh,
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, hold_state, is_index_outdated, outdate_index,
+    own_refresh_is_older, refresh_is_older, remember_refresh,
 };
 pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 pub(crate) use version::VersionScheme;

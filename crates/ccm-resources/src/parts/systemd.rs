@@ -1,21 +1,24 @@
-//! systemd: calls of its tools, and words of its unit files.
+//! systemd: its unit files, and calls of its tools.
 
 pub(crate) mod systemctl;
-pub(crate) mod words;
+pub(crate) mod units;
+mod words;
 
 use std::path::Path;
 
 use ccm_engine::Suitability;
 use ccm_host::Host;
 
-/// Exists while systemd is the first process.
-const BOOTED: &str = "/run/systemd/system";
+/// Directory that exists while systemd is the first process.
+pub const SYSTEMD_RUNNING: &str = "/run/systemd/system";
 
 /// Returns the suitability of systemd: it is the first process.
 pub(crate) fn suitability(host: Host<'_>) -> Suitability {
-    match host.files.is_directory(Path::new(BOOTED)) {
+    match host.files.is_directory(Path::new(SYSTEMD_RUNNING)) {
         Ok(true) => Suitability::Suits(1),
-        Ok(false) => Suitability::Unsuitable(format!("it is not running: \"{BOOTED}\" does not exist")),
-        Err(error) => Suitability::Unsuitable(format!("cannot read \"{BOOTED}\": {error}")),
+        Ok(false) => {
+            Suitability::Unsuitable(format!("it is not running: \"{SYSTEMD_RUNNING}\" does not exist"))
+        }
+        Err(error) => Suitability::Unsuitable(format!("cannot read \"{SYSTEMD_RUNNING}\": {error}")),
     }
 }

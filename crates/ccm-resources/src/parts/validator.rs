@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use ccm_engine::Context;
 use ccm_host::{
-    Command, Executor, Exit, FileAttributes, FileError, Finished, Host, InspectOptions, Launch, LaunchPlan,
-    NewContent, NewFile, PrivateDirectory, Purpose, Role, StartError,
+    Command, Executor, FileAttributes, FileError, Finished, Host, InspectOptions, Launch, LaunchPlan,
+    NewContent, NewFile, PrivateDirectory, Role, StartError, run_launched,
 };
 use ccm_model::{
-    DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Node, NodeValue, Resource, SplitErrorKind,
-    Stream, StreamTail, display_duration, escape_control, shell_syntax, split_words,
+    DiagnosticKind, Failure, FailureKind, Node, NodeValue, Resource, SplitErrorKind, Stream, StreamTail,
+    escape_control, shell_syntax, split_words,
 };
 use ccm_properties::{
     CommandPlace, CommandSubject, OneOrMany, PropertyError, Text, WrittenCommand, WrittenLine,
@@ -18,6 +18,7 @@ use ccm_properties::{
 
 use crate::support::file_failure::file_failure;
 use crate::support::output_tail::tail;
+use crate::support::program::start_failure;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Name of the new content if the name of the file has characters that a shell could interpret.
@@ -285,20 +286,8 @@ fn name(path: &Path) -> &str {
     name.filter(is_plain).unwrap_or(PLAIN_NAME)
 }
 
+/// Runs one command on the copy.
 async fn run(
-    validator: &ContentCheck,
-    new: NewText<'_>,
-    copy: &Path,
-    executor: &dyn Executor,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
-    let property = validator.property;
-    run_command(validator, new, copy, executor, context)
-        .await
-        .map_err(|failure| failure.of_property(property.name))
-}
-
-async fn run_command(
     validator: &ContentCheck,
     new: NewText<'_>,
     copy: &Path,
@@ -312,63 +301,41 @@ async fn run_command(
         manifest_directory: context.directory.to_owned(),
         ..Launch::default()
     };
-    let failed = |error: &StartError| start_failure(property, error);
-    let plan = executor.resolve(&launch, Purpose::Run).await.map_err(|error| failed(&error))?;
-    let finished = run_in(&*plan, validator, copy, context).await;
-    for warning in plan.close().await.warnings {
-        context.warn(warning);
-    }
-    let finished = finished?;
+    let command = |plan: &dyn LaunchPlan| {
+        let command = plan.command(&validator.program, &validator.args_for(copy))?;
+        Ok(Command { role: Role::Check, ..command })
+    };
+    let (finished, closed) =
+        run_launched(executor, &launch, command, context.cancellation, &mut |_, _| {}).await;
+    closed.warnings.into_iter().for_each(|warning| context.warn(warning));
+    let finished = finished.map_err(|error| not_started(property, &error))?;
     for process in &finished.left_running {
         context.warn(format!("left running by `{}`: {process}", property.name));
     }
-    let shown = escape_control(&validator.text).into_owned();
-    let (kind, how) = match &finished.exit {
-        Exit::Code(0) => return Ok(()),
-        Exit::Code(code) => (FailureKind::Exit, format!("`{shown}` exited with {code}")),
-        Exit::Signal { name, .. } => (FailureKind::Signal, format!("`{shown}` was killed by {name}")),
-        Exit::TimedOut { after } => {
-            (FailureKind::Timeout, format!("`{shown}` timed out after {}", display_duration(*after)))
-        }
-        Exit::Cancelled => (FailureKind::Stopped, format!("`{shown}` was stopped together with the run")),
+    let shown = format!("`{}`", escape_control(&validator.text));
+    let mut failure = match finished.exit.code(&shown) {
+        Ok(0) => return Ok(()),
+        Ok(code) => Failure::new(FailureKind::Exit, format!("{shown} exited with {code}")),
+        Err(failure) => failure,
     };
-    let mut failure = Failure::new(kind, how);
     if !new.sensitive {
         failure.output = tails(&finished, copy, new.path);
         failure.chain.extend(last_line(&failure.output));
     }
-    Err(match kind {
+    let failure = match failure.kind {
         FailureKind::Stopped => failure.because_of(property.unfinished),
         FailureKind::Timeout => failure.because_of(property.unfinished).with_hint(HANGS),
         _ => failure.because_of(property.refused).with_hint(property.hint),
-    })
+    };
+    Err(failure.of_property(property.name))
 }
 
-async fn run_in(
-    plan: &dyn LaunchPlan,
-    validator: &ContentCheck,
-    copy: &Path,
-    context: &mut Context<'_>,
-) -> Result<Finished, Failure> {
-    let command = plan.command(&validator.program, &validator.args_for(copy));
-    let failed = |error: &StartError| start_failure(validator.property, error);
-    let command = Command { role: Role::Check, ..command.map_err(|error| failed(&error))? };
-    let mut ignore = |_, _: &str| {};
-    plan.run(&command, context.cancellation, &mut ignore).await.map_err(|error| failed(&error))
-}
-
-fn start_failure(property: CommandProperty, error: &StartError) -> Failure {
-    let mut failure = error.failure();
-    if let StartError::NotFound { name, .. } = error {
-        let missing = if name.contains('/') {
-            MissingPrerequisite::Path(name.into())
-        } else {
-            MissingPrerequisite::Program(name.clone())
-        };
-        failure = failure.with_missing(missing).with_hint("install the program with an earlier resource");
-    }
+fn not_started(property: CommandProperty, error: &StartError) -> Failure {
+    let failure = start_failure(error, Some("install the program with an earlier resource"));
     let is_refusal = failure.kind.is_refusal();
-    if is_refusal { failure } else { failure.because_of(format!("`{}` failed to run", property.name)) }
+    let failure =
+        if is_refusal { failure } else { failure.because_of(format!("`{}` failed to run", property.name)) };
+    failure.of_property(property.name)
 }
 
 /// Returns the last lines of both streams, with the path of the file in place of that of its copy.

@@ -11,13 +11,13 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
+use crate::parts::systemd::units::{SYSTEM_UNITS, timer_units};
 use crate::support::needs::needed_program;
 use crate::support::object_plan::is_absent;
 use decide::TimerKind;
 use desired::{DesiredTimer, name_error};
 use properties::TimerProperties;
 use systemd_timers::SystemdTimers;
-use units::unit_path;
 
 #[derive(Debug)]
 pub(crate) struct TimerType;
@@ -59,8 +59,7 @@ impl TypeSpec for TimerType {
             return Vec::new();
         }
         let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
-        let paths = ["service", "timer"].map(|suffix| unit_path(name, suffix).display().to_string());
-        paths.into_iter().map(|path| Claim::path(path, kind)).collect()
+        timer_units(name).map(|unit| Claim::path(format!("{SYSTEM_UNITS}/{unit}"), kind)).into()
     }
 
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {

@@ -83,7 +83,7 @@ fn server_that_hangs_is_given_up() {
     with_git("hostile::server_that_hangs_is_given_up", |scratch| {
         let server = WebServer::start(|_, stream| stay_silent(stream));
         let told = hangs(scratch, &[("timeout", "1s")], &Cancellation::never(), &server.url("/app.git"));
-        assert_eq!(told, "`git ls-remote` did not finish within 1s");
+        assert_eq!(told, "`git ls-remote` timed out after 1s");
     });
 }
 

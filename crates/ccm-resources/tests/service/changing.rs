@@ -237,11 +237,16 @@ fn start_timeout_comes_from_the_unit_or_the_manifest() {
     let line = format!("{SYSTEMCTL} start -- web.service");
     machine.runner.answer_with(&line, printed(Exit::TimedOut { after }, "", ""));
     let transaction = machine.apply(service("web", &[("timeout", "5s")]));
-    assert_eq!(
-        failure(&transaction).chain,
-        ["`systemctl start` failed", "systemctl did not finish within 5s"]
-    );
+    assert_eq!(failure(&transaction).chain, ["`systemctl start` failed", "systemctl timed out after 5s"]);
     assert_eq!(failure(&transaction).hints, ["raise `timeout`; systemd continues the operation"]);
+    // Only the start has the limit of the manifest.
+    let machine = Machine::new();
+    machine.has("inactive dead", &[]);
+    let line = format!("{SYSTEMCTL} enable -- web.service");
+    machine.runner.answer_with(&line, printed(Exit::TimedOut { after }, "", ""));
+    let transaction = machine.apply(service("web", &[("enable", "true"), ("timeout", "5s")]));
+    assert_eq!(failure(&transaction).chain, ["`systemctl enable` failed", "systemctl timed out after 5s"]);
+    assert_eq!(failure(&transaction).hints, [""; 0]);
 }
 
 #[test]

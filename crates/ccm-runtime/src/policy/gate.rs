@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict as GateVerdict};
 use ccm_expr::{Timestamp, Value};
-use ccm_host::{Command, CommandOrigin, current_user};
+use ccm_host::{Command, CommandOrigin, current_user, search_path};
 use ccm_model::{ClaimKind, PathKind};
 use ccm_policy::{
     Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
@@ -283,8 +283,7 @@ pub(super) fn analysis_of(
 fn written_program<'c>(command: &'c Command, machine: &CachedMachine) -> Option<&'c str> {
     let path = command.program.to_str()?;
     let Some(name) = command.called_as.as_deref() else { return Some(path) };
-    let search_path = command.environment.iter().find(|(variable, _)| variable == "PATH");
-    let search_path = search_path.map_or("", |(_, value)| value);
+    let search_path = search_path(&command.environment).unwrap_or_default();
     let directory = command.cwd.to_str().unwrap_or("/");
     let found = machine.find_program(name, search_path, directory);
     Some(if found.is_some_and(|found| found.path == path) { name } else { path })

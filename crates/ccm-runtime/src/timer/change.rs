@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileAttributes, Files, NewContent, NewFile, is_transient};
+use ccm_host::{FileAttributes, is_transient};
+use ccm_resources::systemd::write_unit;
 
-use super::unit_file::{self, UnitFile, service_name, timer_name};
+use super::unit_file::{self, UnitFile, unit_names};
 use super::{PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers};
 
-/// Mode of units, which systemd wants to be readable for everybody.
-const UNIT_MODE: u32 = 0o644;
 /// Mode of the directories above the units of a user.
 const DIRECTORY_MODE: u32 = 0o700;
 
@@ -29,7 +28,7 @@ impl Timers<'_> {
             let option = option.map_or("--data", String::as_str);
             return Err(TimerError::Secret(option.split('=').next().unwrap_or_default().to_owned()));
         }
-        let (service, timer) = (service_name(&request.name), timer_name(&request.name));
+        let [service, timer] = unit_names(&request.name);
         let planned = |unit: &str, text: String| {
             let found = self.unit_file(unit)?;
             self.check_replaceable(request, unit, &found)?;
@@ -105,9 +104,9 @@ impl Timers<'_> {
     /// Stops and disables a timer, and removes its units. A run that is going on ends by itself. Returns the paths of
     /// the units.
     pub async fn remove(&self, name: &TimerName, force: bool) -> Result<Vec<PathBuf>, TimerError> {
-        let units = [timer_name(name), service_name(name)];
+        let [service, timer] = &unit_names(name);
         let mut own = Vec::new();
-        for unit in &units {
+        for unit in [timer, service] {
             match self.unit_file(unit)? {
                 UnitFile::Missing => {}
                 UnitFile::Foreign => return Err(TimerError::Foreign(self.path(unit))),
@@ -120,7 +119,6 @@ impl Timers<'_> {
             return Err(TimerError::Missing { name: name.clone(), known });
         }
         let systemctl = self.systemctl()?;
-        let [timer, service] = &units;
         if own.contains(&self.path(timer)) {
             systemctl.change(&["disable", "--now", timer]).await?;
             // systemd keeps the time of the last run. An old systemd can't remove it.
@@ -175,7 +173,7 @@ impl Undo<'_> {
         let files = &self.timers.session.doors.files;
         let before = self.timers.unit_file(&unit.name)?.own().map(|own| own.text.clone());
         let path = self.timers.path(&unit.name);
-        write(&**files, &path, &unit.text)?;
+        write_unit(&path, &unit.text, &**files)?;
         self.units.push((path, before));
         Ok(())
     }
@@ -186,8 +184,8 @@ impl Undo<'_> {
         let mut left = Vec::new();
         for (path, before) in self.units.into_iter().rev() {
             let restored = match before {
-                Some(text) => write(&**files, &path, &text),
-                None => files.remove(&path, false).map_err(TimerError::from),
+                Some(text) => write_unit(&path, &text, &**files),
+                None => files.remove(&path, false),
             };
             if restored.is_err() {
                 left.push(path);
@@ -200,10 +198,4 @@ impl Undo<'_> {
         }
         left
     }
-}
-
-fn write(files: &dyn Files, path: &Path, text: &str) -> Result<(), TimerError> {
-    let attributes = FileAttributes { mode: Some(UNIT_MODE), ..FileAttributes::default() };
-    files.write(path, &NewFile { content: NewContent::Bytes(text.as_bytes()), attributes })?;
-    Ok(())
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use ccm_resources::systemd::{ShownUnit, shown_units};
 use serde::Serialize;
 
-use super::unit_file::{UnitFile, service_name, timer_name};
+use super::unit_file::{UnitFile, unit_names};
 use super::{TimerError, TimerName, Timers};
 
 /// Properties of timers and services that systemctl prints. A unit has only those of its kind.
@@ -56,8 +57,7 @@ impl Timers<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        let units: Vec<String> =
-            names.iter().flat_map(|name| [timer_name(name), service_name(name)]).collect();
+        let units: Vec<String> = names.iter().flat_map(unit_names).collect();
         let printed = match self.systemctl() {
             Ok(systemctl) => {
                 let arguments: Vec<&str> =
@@ -67,7 +67,7 @@ impl Timers<'_> {
             Err(TimerError::NoSystemd | TimerError::NoUserManager) => None,
             Err(error) => return Err(error),
         };
-        let shown = printed.as_deref().map(parse);
+        let shown = printed.as_deref().map(shown_units);
         names.iter().map(|name| self.installed(name, shown.as_ref())).collect()
     }
 
@@ -76,7 +76,7 @@ impl Timers<'_> {
         name: &TimerName,
         shown: Option<&HashMap<&str, ShownUnit<'_>>>,
     ) -> Result<InstalledTimer, TimerError> {
-        let (timer, service) = (timer_name(name), service_name(name));
+        let [service, timer] = unit_names(name);
         let files = [self.unit_file(&timer)?, self.unit_file(&service)?];
         let own = files.iter().find_map(UnitFile::own);
         let missing = files.iter().position(|file| *file == UnitFile::Missing);
@@ -96,15 +96,6 @@ impl Timers<'_> {
             is_known: shown.is_some(),
         })
     }
-}
-
-type ShownUnit<'t> = HashMap<&'t str, &'t str>;
-
-/// Reads what `systemctl show` prints: a block of properties for each unit.
-fn parse(printed: &str) -> HashMap<&str, ShownUnit<'_>> {
-    let units =
-        printed.split("\n\n").map(|block| block.lines().filter_map(|line| line.split_once('=')).collect());
-    units.filter_map(|unit: ShownUnit<'_>| Some((*unit.get("Id")?, unit))).collect()
 }
 
 fn last_run(service: &ShownUnit<'_>) -> Option<LastRun> {
@@ -137,7 +128,7 @@ mod tests {
                        ExecMainExitTimestamp=Fri 2026-11-20 03:30:02 CET\n\nId=ccm-new.service\nActiveState=inactive\n\
                        Result=success\nExecMainStatus=0\nExecMainExitTimestamp=\n\nId=ccm-busy.service\nActiveState=activating\n\
                        ExecMainStartTimestamp=Fri 2026-11-20 03:30:01 CET\nExecMainExitTimestamp=n/a\n";
-        let shown = parse(printed);
+        let shown = shown_units(printed);
         assert_eq!(
             time(shown["ccm-site.timer"]["NextElapseUSecRealtime"]).as_deref(),
             Some("2026-11-20 04:00:01")

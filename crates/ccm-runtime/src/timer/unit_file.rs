@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_host::sha256;
 use ccm_model::quote_words;
-use ccm_resources::systemd_word;
+use ccm_resources::systemd::{UnitText, timer_units};
 
 use super::{TimerName, TimerRequest, UnitScope};
 
@@ -63,36 +63,23 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     };
     let variables = if is_system { "EnvironmentFile=-/etc/default/ccm\n" } else { "" };
     let state_directory = if is_system && !request.has_state_directory { STATE_DIRECTORY } else { "" };
-    let words = command_words(request, &UNATTENDED);
-    let words: Vec<String> = words.into_iter().map(systemd_word).collect();
-    marked(
-        request,
-        &format!(
-            "{}{SERVICE_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) \
-             file:/usr/share/doc/ccm/timer.md\n{network}\n[Service]\nType=oneshot\n{variables}ExecStart={}\n{SERVICE}\
-             {state_directory}",
-            comment(scope),
-            description(request),
-            words.join(" "),
-        ),
-    )
+    let text = UnitText::new(comment(scope)).lines(SERVICE_COMMENT).section("Unit");
+    let text = text.directive("Description", description(request));
+    let text = text.directive("Documentation", "man:ccm-timer(1) file:/usr/share/doc/ccm/timer.md");
+    let text = text.lines(network).lines("\n").section("Service").directive("Type", "oneshot");
+    let text = text.lines(variables).command(command_words(request, &UNATTENDED));
+    marked(request, &text.lines(SERVICE).lines(state_directory).finish())
 }
 
 /// Returns the text of the timer.
 pub(super) fn timer(request: &TimerRequest, scope: UnitScope) -> String {
-    let times = request.schedule.calendar().into_iter().map(|time| format!("OnCalendar={time}\n"));
-    let times: String = times.collect();
-    marked(
-        request,
-        &format!(
-            "{}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) man:systemd.timer(5)\n\n[Timer]\n\
-             {times}# Each machine has its own fixed delay, so that the time between two runs stays the same.\n\
-             RandomizedDelaySec={}s\n{TIMER}",
-            comment(scope),
-            description(request),
-            request.jitter.as_secs(),
-        ),
-    )
+    let text = UnitText::new(comment(scope)).section("Unit").directive("Description", description(request));
+    let text = text.directive("Documentation", "man:ccm-timer(1) man:systemd.timer(5)").lines("\n");
+    let text = text.section("Timer").times(request.schedule.calendar());
+    let text = text
+        .lines("# Each machine has its own fixed delay, so that the time between two runs stays the same.\n");
+    let text = text.directive("RandomizedDelaySec", format_args!("{}s", request.jitter.as_secs()));
+    marked(request, &text.lines(TIMER).finish())
 }
 
 /// Returns lines for a crontab that apply the manifest at the same times, without the jitter.
@@ -114,11 +101,9 @@ fn command_words<'r>(request: &'r TimerRequest, fixed: &[&'r str]) -> Vec<&'r st
     words
 }
 
-/// Returns the description of both units. A path with a line end or a backslash at its end can't leave the line.
+/// Returns the description of both units.
 fn description(request: &TimerRequest) -> String {
-    let manifest: String =
-        request.manifest.chars().map(|part| if part.is_control() { '?' } else { part }).collect();
-    format!("Apply {} every {} (timer {})", manifest.replace('%', "%%"), request.schedule, request.name)
+    format!("Apply {} every {} (timer {})", request.manifest, request.schedule, request.name)
 }
 
 /// Adds the lines by which ccm recognises the file.
@@ -180,14 +165,9 @@ impl UnitFile {
     }
 }
 
-/// Returns the name of the service of a timer.
-pub(super) fn service_name(name: &TimerName) -> String {
-    format!("ccm-{name}.service")
-}
-
-/// Returns the name of the unit of a timer.
-pub(super) fn timer_name(name: &TimerName) -> String {
-    format!("ccm-{name}.timer")
+/// Returns the names of the units of a timer: the service, then the timer.
+pub(super) fn unit_names(name: &TimerName) -> [String; 2] {
+    timer_units(format_args!("ccm-{name}"))
 }
 
 /// Returns the name of the timer with a unit, or a service, at this path.
@@ -287,6 +267,32 @@ mod tests {
         assert_eq!(directives(&written, "[Install]"), directives(shipped, "[Install]"));
         let [shipped, written] = [shipped, &written].map(|text| directives(text, "[Timer]")[2..].to_vec());
         assert_eq!(written, shipped);
+    }
+
+    #[test]
+    fn texts_stay_the_same() {
+        // A release with other texts would replace the units of every machine.
+        let request = request("/srv/site.yaml", &[]);
+        for (text, sum) in [
+            (
+                service(&request, UnitScope::System),
+                "6f7992e40a78e3487992a362dc4e0854af4a972392c33b6f32bfdfc853cd6638",
+            ),
+            (
+                timer(&request, UnitScope::System),
+                "474c2e0d2869364df442c0a5c82ce08b52c1ec0fa57ed9b339f94cac079b6f44",
+            ),
+            (
+                service(&request, UnitScope::User),
+                "41a3513ab8fdef976fd5ed2ce1944065188c81c149f394eb923fbacbd9bab20b",
+            ),
+            (
+                timer(&request, UnitScope::User),
+                "feebbba96393b7251cca5d2496a2c322fee96af635e24e65c05118dd91b54917",
+            ),
+        ] {
+            assert!(text.starts_with(&format!("{MARK}{sum}\n")), "{text}");
+        }
     }
 
     #[test]

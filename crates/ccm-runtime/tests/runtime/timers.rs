@@ -196,7 +196,10 @@ fn a_failed_installation_leaves_everything_as_it_was() {
         if failing != "restart" {
             scratch.write("failing", format!("{failing}\n"));
             let error = install(&timers, &request("site", "/srv/site.yaml")).expect_err("a failure");
-            assert!(error.to_string().contains(&format!("Failed to {failing} unit: no.")), "{error}");
+            assert!(
+                error.to_string().ends_with(&format!(" failed: Failed to {failing} unit: no")),
+                "{error}"
+            );
             assert!(!scratch.has("config"), "{failing}: {:?}", scratch.names());
             let made = calls(&scratch);
             assert_eq!(

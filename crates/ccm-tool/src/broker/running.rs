@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 
-use ccm_host::{CancellationLevel, Command, StartError, own_process};
+use ccm_host::{CancellationLevel, Command, StartError, own_process, search_path};
 use ccm_model::error_layers;
 use ccm_policy::{Policy, ToolSet};
 use ccm_runtime::Commands;
@@ -243,7 +243,7 @@ impl ToolBroker {
 /// Returns the error of a program that is not there. Nobody is asked to approve what can't start.
 fn missing_program(prepared: &PreparedCall) -> Option<StartError> {
     let CommandText::Words(words) = &prepared.call.text else { return None };
-    let has_own_path = prepared.call.environment.iter().any(|(name, _)| name == "PATH");
+    let has_own_path = search_path(&prepared.call.environment).is_some();
     if prepared.judged.decision.verdict == ccm_policy::PolicyVerdict::Deny || has_own_path {
         return None;
     }

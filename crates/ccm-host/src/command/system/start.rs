@@ -18,7 +18,7 @@ use crate::command::launch_server::LaunchServer;
 use crate::command::launcher_program::LauncherProgram;
 use crate::command::mark::Mark;
 use crate::command::spawn::{ExecArguments, Spawned, launch, launch_copy, spawn};
-use crate::command::{Command, Enforced, StartError, lookup};
+use crate::command::{Command, Enforced, StartError, lookup, search_path};
 use crate::process::own_umask;
 
 /// Starts the command, through the launcher only if that is needed.
@@ -37,8 +37,7 @@ pub(super) fn start(
         (None, None) => ("cwd", None),
         (None, Some(change_directory)) => {
             return spawn(&command.program, &arguments, reads, change_directory).map_err(|source| {
-                let path = command.environment.iter().find(|(name, _)| name == "PATH");
-                let path = path.map_or("", |(_, path)| path);
+                let path = search_path(&command.environment).unwrap_or_default();
                 lookup::diagnose(&command.program, &command.cwd, path, source)
             });
         }

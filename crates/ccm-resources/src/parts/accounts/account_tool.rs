@@ -1,42 +1,38 @@
 //! Calls of the tools that change accounts. The tools lock the files of accounts against one another.
 
-use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Role, StartError};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite, display_duration};
+use ccm_host::{Exit, Role};
+use ccm_model::Failure;
 
 use crate::support::output_tail::text;
+use crate::support::program::{ErrorLines, Program, ProgramLock};
 
 /// Time limit. A home directory may have to be copied or removed.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Time that a tool may go on after a stop was requested.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
-/// Time to wait for another program that changes accounts.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
-/// Delay before the next try while another program changes accounts.
-const LOCK_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-const MAX_QUOTED: usize = 3;
+const LOCK: ProgramLock =
+    ProgramLock { is_held: is_locked, timeout: Duration::from_secs(60), retry_delay: Duration::from_secs(1) };
+
+const PACKAGES: &str =
+    "`passwd` (Debian family) or `shadow-utils` (Red Hat family); the tools of busybox are not supported";
 
 /// Call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AccountTool {
-    program: &'static str,
-    args: Vec<String>,
-}
+#[derive(Clone, Debug)]
+pub(crate) struct AccountTool(Program);
 
 impl AccountTool {
     pub(crate) fn new(program: &'static str) -> Self {
-        Self { program, args: Vec::new() }
+        let program = Program::new(program).in_package(PACKAGES).time_limit(TIMEOUT).patience(STOP_TIMEOUT);
+        Self(program.locking(LOCK).quoting(ErrorLines { is_last: true, ..ErrorLines::default() }))
     }
 
     /// Adds arguments.
-    pub(crate) fn with<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
-        self.args.extend(args.into_iter().map(str::to_owned));
-        self
+    pub(crate) fn with<'a>(self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(self.0.with(args))
     }
 
     /// Adds an option with a value, if there is one. They are one argument, so that a value may begin with a dash.
@@ -47,106 +43,40 @@ impl AccountTool {
         }
     }
 
+    /// Sets a secret as the text of standard input.
+    pub(crate) fn with_secret(self, text: &str) -> Self {
+        Self(self.0.stdin(text).sensitive())
+    }
+
+    pub(crate) fn has_args(&self) -> bool {
+        !self.0.args().is_empty()
+    }
+
     pub(crate) async fn run(&self, context: &Context<'_>) -> Result<(), Failure> {
-        self.run_with(None, context).await
-    }
-
-    /// Runs the tool with this text as standard input, which may be a secret.
-    pub(crate) async fn run_with(&self, stdin: Option<&str>, context: &Context<'_>) -> Result<(), Failure> {
-        let host = context.host;
-        let environment = host.system.base_environment();
-        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-        let program = host.system.find(self.program, &path.unwrap_or_default(), Path::new("/"));
-        let program = program.map_err(|error| start_failure(&error))?;
-        let command = Command {
-            args: self.args.iter().map(Into::into).collect(),
-            environment,
-            stdin: stdin.map(Into::into),
-            timeout: Some(TIMEOUT),
-            sensitive: stdin.is_some(),
-            origin: CommandOrigin::Ccm,
-            role: Role::Tool,
-            ..Command::new(program)
-        };
-        let begun = host.clock.monotonic();
-        loop {
-            let mut on_line = |_, _: &str| ControlFlow::Continue(());
-            let finished =
-                host.run_patiently(&command, context.cancellation, STOP_TIMEOUT, &mut on_line).await;
-            let finished = finished.map_err(|error| start_failure(&error))?;
-            let failure = match self.evaluate(&finished) {
-                Ok(()) => return Ok(()),
-                Err(failure) => failure,
-            };
-            let waited = host.clock.monotonic().saturating_sub(begun);
-            let printed = text(&finished.stderr);
-            let is_root = host.system.own_identity().is_ok_and(|own| own.uid == 0);
-            if !is_root && is_forbidden(&printed) {
-                return Err(failure.with_hint("run ccm as root: only root changes users and groups"));
-            }
-            if !is_locked(&printed) || finished.exit == Exit::Cancelled {
-                return Err(failure);
-            }
-            if waited >= LOCK_TIMEOUT || !host.pause(LOCK_RETRY_DELAY, context.cancellation).await {
-                return Err(failure.with_hint("wait until no other program changes users or groups"));
-            }
+        let Self(program) = self;
+        let finished = program.finish(Role::Tool, context).await?;
+        let Some(failure) = program.failure(&finished) else { return Ok(()) };
+        let is_root = context.host.system.own_identity().is_ok_and(|own| own.uid == 0);
+        if !is_root && is_forbidden(&text(&finished.stderr)) {
+            return Err(failure.with_hint("run ccm as root: only root changes users and groups"));
         }
-    }
-
-    fn evaluate(&self, finished: &Finished) -> Result<(), Failure> {
-        let program = self.program;
-        match &finished.exit {
-            Exit::Code(0) => Ok(()),
-            Exit::Code(code) => {
-                let mut failure =
-                    Failure::new(FailureKind::Exit, format!("{program} failed with exit code {code}"));
-                failure.chain.extend(errors(program, &text(&finished.stderr)));
-                Err(failure)
-            }
-            Exit::Signal { name, .. } => {
-                Err(Failure::new(FailureKind::Signal, format!("{program} was killed by {name}")))
-            }
-            Exit::TimedOut { after } => {
-                let message = format!("{program} did not finish within {}", display_duration(*after));
-                Err(Failure::new(FailureKind::Timeout, message))
-            }
-            Exit::Cancelled => {
-                let message = format!("{program} was stopped together with the run");
-                Err(Failure::new(FailureKind::Stopped, message))
-            }
+        if program.is_locked(&finished) && finished.exit != Exit::Cancelled {
+            return Err(failure.with_hint("wait until no other program changes users or groups"));
         }
+        Err(failure)
     }
 }
 
-/// Returns the failure of a tool that can't be started.
-fn start_failure(error: &StartError) -> Failure {
-    let mut failure = error.failure();
-    if let StartError::NotFound { name, .. } = error {
-        failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
-        let hint = "install the package `passwd` (Debian family) or `shadow-utils` (Red Hat family); the tools of busybox are not supported";
-        return failure.with_hint(hint);
-    }
-    failure
-}
-
-/// Returns `true` if a tool of an ordinary user may not change accounts. The tools then name the lock as well, for which a
-/// wait is vain. What is forbidden to root has other reasons, such as a file that can't be changed.
+/// Returns `true` if a tool may not change accounts.
 fn is_forbidden(stderr: &str) -> bool {
     stderr.contains("Permission denied")
 }
 
-/// Returns `true` if a tool gave up because another program changes accounts.
+/// Returns `true` if a tool gave up because another program changes accounts. A tool that may not change them names the
+/// lock as well, and a wait for it is vain.
 fn is_locked(stderr: &str) -> bool {
-    stderr.contains("cannot lock /etc/") || stderr.contains("existing lock file ")
-}
-
-/// Returns the errors that a tool printed, without its name in front.
-fn errors(program: &str, stderr: &str) -> Vec<String> {
-    let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    let without_name =
-        lines.map(|line| line.strip_prefix(program).and_then(|line| line.strip_prefix(": ")).unwrap_or(line));
-    let mut errors: Vec<String> = without_name.map(str::to_owned).collect();
-    errors.split_off(errors.len().saturating_sub(MAX_QUOTED))
+    let names_lock = ["cannot lock /etc/", "existing lock file "].iter().any(|sign| stderr.contains(sign));
+    names_lock && !is_forbidden(stderr)
 }
 
 #[cfg(test)]
@@ -154,13 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_quoted_without_the_name_of_the_tool() {
-        let printed = "useradd: UID 0 is not unique\n\n";
-        assert_eq!(errors("useradd", printed), ["UID 0 is not unique"]);
-        assert_eq!(errors("useradd", "1\n2\n3\n4\n"), ["2", "3", "4"]);
+    fn locks_are_told_from_what_is_forbidden() {
         assert!(is_locked("usermod: cannot lock /etc/passwd; try again later.\n"));
         let of_user = "useradd: Permission denied.\nuseradd: cannot lock /etc/passwd; try again later.\n";
-        assert!(is_forbidden(of_user));
+        assert!(is_forbidden(of_user) && !is_locked(of_user));
         assert!(!is_forbidden("usermod: cannot lock /etc/passwd; try again later.\n"));
         assert!(!is_locked("usermod: user 'a' does not exist\n"));
     }
@@ -168,10 +95,7 @@ mod tests {
     #[test]
     fn values_may_begin_with_a_dash() {
         let tool = AccountTool::new("usermod").with_value("--comment", Some("-a")).with(["--", "ada"]);
-        assert_eq!(tool.args, ["--comment=-a", "--", "ada"]);
-        assert_eq!(
-            AccountTool::new("usermod").with_value("--shell", None::<&str>).args,
-            Vec::<String>::new()
-        );
+        assert_eq!(tool.0.args(), ["--comment=-a", "--", "ada"]);
+        assert!(!AccountTool::new("usermod").with_value("--shell", None::<&str>).has_args());
     }
 }

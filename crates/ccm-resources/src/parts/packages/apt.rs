@@ -13,11 +13,10 @@ use ccm_model::{Failure, FailureKind};
 
 use super::installation::Installation;
 use super::package::Package;
-use super::tool::{
-    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, bytes, exists, suits,
-};
+use super::tool::{ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, bytes, exists, suits};
 use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
+use crate::support::program::ProgramScope;
 use dpkg_database::DpkgDatabase;
 use policy::{AptPolicy, Providers};
 
@@ -65,7 +64,7 @@ impl Tool for Apt {
         }
     }
 
-    async fn read(&self, scope: QueryScope<'_>) -> Result<DpkgDatabase, Failure> {
+    async fn read(&self, scope: ProgramScope<'_>) -> Result<DpkgDatabase, Failure> {
         let updates = scope.host.files.inspect(Path::new(UPDATES), InspectOptions::default()).ok();
         let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
         let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
@@ -110,7 +109,7 @@ impl Tool for Apt {
 
     async fn query_index(
         &self,
-        scope: QueryScope<'_>,
+        scope: ProgramScope<'_>,
         database: &DpkgDatabase,
         names: &[&str],
     ) -> Result<IndexResponse, Failure> {
@@ -147,7 +146,7 @@ impl Tool for Apt {
     }
 
     /// apt prints the paths of the lists that exist.
-    async fn has_index(&self, scope: QueryScope<'_>) -> Result<bool, Failure> {
+    async fn has_index(&self, scope: ProgramScope<'_>) -> Result<bool, Failure> {
         let args = ["indextargets", "--format", "$(FILENAME)"];
         let printed = query(&ToolCommand::new(APT_GET, "apt-get indextargets", &args), scope, false).await?;
         Ok(!printed.stdout.trim().is_empty())

@@ -12,11 +12,10 @@ use ccm_model::Failure;
 
 use super::installation::{Installation, Presence};
 use super::package::{Package, PackageEnsure};
-use super::tool::{
-    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, exists, suits, text,
-};
+use super::tool::{ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, exists, suits, text};
 use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
+use crate::support::program::ProgramScope;
 use locks::Locks;
 
 pub(crate) use locks::matches;
@@ -70,7 +69,7 @@ impl Tool for Dnf {
         suits(host, &["fedora", "rhel", "centos", "suse", "opensuse"], &["/usr/bin/apt-get"])
     }
 
-    async fn read(&self, scope: QueryScope<'_>) -> Result<DnfState, Failure> {
+    async fn read(&self, scope: ProgramScope<'_>) -> Result<DnfState, Failure> {
         let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
         let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
         if scope.cancellation.level() > CancellationLevel::Go {
@@ -120,7 +119,7 @@ impl Tool for Dnf {
 
     async fn query_index(
         &self,
-        scope: QueryScope<'_>,
+        scope: ProgramScope<'_>,
         _: &DnfState,
         names: &[&str],
     ) -> Result<IndexResponse, Failure> {

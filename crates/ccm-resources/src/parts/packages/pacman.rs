@@ -9,9 +9,10 @@ use ccm_model::Failure;
 use super::dnf::matches;
 use super::installation::{Availability, Hold, Installation, Presence};
 use super::package::Package;
-use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, exists, suits, text};
+use super::tool::{ChangeKind, IndexResponse, PackageTarget, Tool, exists, suits, text};
 use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
+use crate::support::program::ProgramScope;
 
 const PACMAN: &str = "/usr/bin/pacman";
 const CONFIGURATION: &str = "/etc/pacman.conf";
@@ -59,7 +60,7 @@ impl Tool for Pacman {
         }
     }
 
-    async fn read(&self, scope: QueryScope<'_>) -> Result<PacmanState, Failure> {
+    async fn read(&self, scope: ProgramScope<'_>) -> Result<PacmanState, Failure> {
         let call = ToolCommand::new(PACMAN, "pacman -Q", &["-Q"]).with_empty_code(NOTHING_FOUND);
         let printed = query(&call, scope, true).await?;
         let configuration = text(scope.host, CONFIGURATION, MAX_FILE_SIZE)?.unwrap_or_default();
@@ -98,7 +99,7 @@ impl Tool for Pacman {
 
     async fn query_index(
         &self,
-        scope: QueryScope<'_>,
+        scope: ProgramScope<'_>,
         _: &PacmanState,
         names: &[&str],
     ) -> Result<IndexResponse, Failure> {

@@ -7,13 +7,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::{Cancellation, Executor, FileAttributes, Host, NewContent, NewFile};
+use ccm_host::{FileAttributes, Host, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::{Availability, Installation};
 use super::package::Package;
 use super::tool_command::ToolCommand;
 use super::version::VersionScheme;
+use crate::support::program::ProgramScope;
 
 pub(crate) trait Tool: Sync + 'static {
     type Database: 'static;
@@ -26,7 +27,7 @@ pub(crate) trait Tool: Sync + 'static {
     /// Suitability for this machine: the tool exists and the system belongs to its family.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
-    async fn read(&self, scope: QueryScope<'_>) -> Result<Self::Database, Failure>;
+    async fn read(&self, scope: ProgramScope<'_>) -> Result<Self::Database, Failure>;
 
     fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
@@ -46,7 +47,7 @@ pub(crate) trait Tool: Sync + 'static {
 
     async fn query_index(
         &self,
-        scope: QueryScope<'_>,
+        scope: ProgramScope<'_>,
         database: &Self::Database,
         names: &[&str],
     ) -> Result<IndexResponse, Failure>;
@@ -55,7 +56,7 @@ pub(crate) trait Tool: Sync + 'static {
     fn stamps(&self) -> &'static [&'static str];
 
     /// Returns `false` if the index is empty, in which case its stamps mean nothing.
-    async fn has_index(&self, _: QueryScope<'_>) -> Result<bool, Failure> {
+    async fn has_index(&self, _: ProgramScope<'_>) -> Result<bool, Failure> {
         Ok(true)
     }
 
@@ -92,20 +93,6 @@ pub(crate) trait Tool: Sync + 'static {
 pub(crate) trait HoldTool: Tool {
     /// Command that holds a package at its version, or releases it.
     fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct QueryScope<'a> {
-    pub host: Host<'a>,
-    /// Executor of commands that change nothing.
-    pub queries: &'a dyn Executor,
-    pub cancellation: &'a Cancellation,
-}
-
-impl<'a> QueryScope<'a> {
-    pub(crate) fn of(context: &Context<'a>) -> Self {
-        Self { host: context.host, queries: context.queries, cancellation: context.cancellation }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -149,7 +136,7 @@ pub(crate) async fn hold_state<T: Tool>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Installation, Failure> {
-    let scope = QueryScope::of(context);
+    let scope = ProgramScope::from(context);
     let database = context.state_cache(async || tool.read(scope).await).await?;
     Ok(tool.find(&database, name))
 }

@@ -1,16 +1,15 @@
 //! Commands of package tools: run with a fixed environment and retried while another program holds a lock.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{CancellationLevel, Command, CommandOrigin, Exit, Finished, Host, Role};
+use ccm_host::{CancellationLevel, Exit, Finished, Role};
 use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
 use super::package::Package;
-use super::tool::QueryScope;
 use crate::support::output_tail::{tail, text};
+use crate::support::program::{ErrorLines, Program, ProgramLock, ProgramScope};
 
 /// Timeout of an index query, which may download the index first.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(600);
@@ -67,18 +66,11 @@ impl ToolCommand {
         Self { empty_code: Some(code), ..self }
     }
 
-    fn command(&self, host: Host<'_>, timeout: Option<Duration>) -> Command {
-        let mut environment = host.system.base_environment();
-        environment.retain(|(name, _)| ENVIRONMENT.iter().all(|(fixed, _)| fixed != name));
-        environment.extend(ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        Command {
-            args: self.args.iter().map(Into::into).collect(),
-            environment,
-            timeout,
-            origin: CommandOrigin::Ccm,
-            role: Role::Tool,
-            ..Command::new(PathBuf::from(self.program))
-        }
+    fn program(&self) -> Program {
+        let program =
+            Program::new(self.program).titled(self.title).with(self.args.iter().map(String::as_str));
+        let program = program.quoting(ErrorLines { max: 0, ..ErrorLines::default() });
+        ENVIRONMENT.iter().fold(program, |program, (name, value)| program.env(name, *value))
     }
 }
 
@@ -90,18 +82,13 @@ pub(crate) struct CommandOutput {
 /// Runs a query. A short query runs even after a stop, so that the effect of a change can be verified.
 pub(crate) async fn query(
     call: &ToolCommand,
-    scope: QueryScope<'_>,
+    scope: ProgramScope<'_>,
     is_short: bool,
 ) -> Result<CommandOutput, Failure> {
-    let command = Command { role: Role::Query, ..call.command(scope.host, Some(QUERY_TIMEOUT)) };
-    let finished = if is_short {
-        let host = Host { executor: scope.queries, ..scope.host };
-        let mut ignore = |_, _: &str| ControlFlow::Continue(());
-        host.run_patiently(&command, scope.cancellation, QUERY_TIMEOUT, &mut ignore).await
-    } else {
-        scope.queries.run_tool(&command, scope.cancellation, &mut |_, _| {}).await
-    };
-    let finished = evaluate_exit(call, finished.map_err(|error| error.failure())?)?;
+    let program = call.program().time_limit(QUERY_TIMEOUT);
+    let program = if is_short { program.patience(QUERY_TIMEOUT) } else { program };
+    let finished = program.finish(Role::Query, scope).await?;
+    evaluate_exit(call, &program, &finished)?;
     if finished.stdout.truncated() {
         let message = format!("the output of {} is too large", call.title);
         return Err(Failure::new(FailureKind::Read, message));
@@ -116,61 +103,49 @@ pub(crate) async fn run_waiting_for_locks(
     limits: CommandLimits,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let (host, cancellation) = (context.host, context.cancellation);
-    let lock_timeout = limits.lock;
-    let began = host.clock.monotonic();
-    let time_left = || lock_timeout.saturating_sub(host.clock.monotonic().saturating_sub(began));
+    let scope = ProgramScope::from(&*context);
+    let cancellation = scope.cancellation;
+    if cancellation.level() > CancellationLevel::Go {
+        return Err(stopped_failure(call));
+    }
+    let clock = scope.host.clock;
+    let began = clock.monotonic();
+    let stop_timeout = if call.is_harmful_to_interrupt { STOP_TIMEOUT } else { Duration::ZERO };
+    let lock = ProgramLock { is_held: is_locked, timeout: limits.lock, retry_delay: LOCK_RETRY_DELAY };
+    let program = call.program().time_limit(limits.work).patience(stop_timeout).locking(lock);
     let mut blocking_lock = None;
     let mut has_begun = false;
-    let ended = loop {
-        if cancellation.level() > CancellationLevel::Go {
-            break Err(stopped_failure(call));
-        }
-        let command = call.command(host, limits.work);
-        let mut waits = false;
-        let mut on_line = |stream, line: &str| {
-            let Some(lock) = lock_in(line) else { return ControlFlow::Continue(()) };
-            if blocking_lock.is_none() {
-                if !time_left().is_zero() {
-                    context.line(stream, &format!("waiting: {lock}"));
-                }
-                blocking_lock = Some(lock.to_owned());
-            }
-            // Nothing has started yet, and dnf would wait without a limit.
-            waits |= line.starts_with(WAITS_FOREVER);
-            if waits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let stop_timeout = if call.is_harmful_to_interrupt { STOP_TIMEOUT } else { Duration::ZERO };
-        let finished = match host.run_patiently(&command, cancellation, stop_timeout, &mut on_line).await {
-            Ok(finished) => finished,
-            Err(error) => break Err(error.failure()),
-        };
-        for process in &finished.left_running {
-            context.note(format!("left running: {} {}", process.pid, process.name));
-        }
-        let failed = finished.exit != Exit::Code(0);
-        let stderr = text(&finished.stderr);
-        let is_locked = failed && stderr.lines().any(|line| lock_in(line).is_some());
+    let mut on_line = |stream, line: &str| {
         // dpkg may lose a lock in the middle of a change.
-        has_begun |= !is_locked || stderr.lines().any(|line| line.starts_with(DPKG_ERROR));
-        let time_left = time_left();
-        if is_locked
-            && !time_left.is_zero()
-            && host.pause(LOCK_RETRY_DELAY.min(time_left), cancellation).await
-        {
-            continue;
+        has_begun |= stream == Stream::Stderr && line.starts_with(DPKG_ERROR);
+        let Some(lock) = lock_in(line) else { return ControlFlow::Continue(()) };
+        if blocking_lock.is_none() {
+            if clock.monotonic().saturating_sub(began) < limits.lock {
+                context.line(stream, &format!("waiting: {lock}"));
+            }
+            blocking_lock = Some(lock.to_owned());
         }
-        let is_over = cancellation.level() > CancellationLevel::Go;
-        let judged = evaluate_exit(call, finished).map(drop);
-        break judged.map_err(|failure| {
+        // Nothing has started yet, and dnf would wait without a limit.
+        if line.starts_with(WAITS_FOREVER) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let finished = program.finish_watched(Role::Tool, scope, &mut on_line).await;
+    let ended = finished.and_then(|finished| {
+        for process in &finished.left_running {
+            context.note(format!("left running: {process}"));
+        }
+        let is_locked = program.is_locked(&finished);
+        has_begun |= !is_locked;
+        evaluate_exit(call, &program, &finished).map_err(|failure| {
             if !is_locked {
                 return failure;
             }
-            let message = if lock_timeout.is_zero() {
+            let message = if limits.lock.is_zero() {
                 "another program is changing packages".to_owned()
             } else {
-                format!("another program is still changing packages after {}", display_duration(lock_timeout))
+                format!("another program is still changing packages after {}", display_duration(limits.lock))
             };
+            let waits = text(&finished.stderr).lines().any(|line| line.starts_with(WAITS_FOREVER));
+            let is_over = cancellation.level() > CancellationLevel::Go;
             let mut locked = if waits && !is_over {
                 // The exit by our signal explains nothing.
                 let mut locked = Failure::new(failure.kind, message);
@@ -182,11 +157,10 @@ pub(crate) async fn run_waiting_for_locks(
             };
             locked.hints.push("raise `lock_timeout` to wait longer".to_owned());
             locked
-        });
-    };
-    let waited = host.clock.monotonic().saturating_sub(began);
+        })
+    });
     if let (Ok(()), Some(lock)) = (&ended, blocking_lock) {
-        let took = display_duration(waited);
+        let took = display_duration(clock.monotonic().saturating_sub(began));
         context.warn(format!("waited for another program: {lock}; the command took {took} in total"));
     }
     ended.map_err(|failure| Failure { changed: call.is_harmful_to_interrupt && has_begun, ..failure })
@@ -225,39 +199,25 @@ fn lock_in(line: &str) -> Option<&str> {
     Some(message.split("...").next().unwrap_or(message).trim_end())
 }
 
+/// Returns `true` if a tool gave up because of a lock.
+fn is_locked(stderr: &str) -> bool {
+    stderr.lines().any(|line| lock_in(line).is_some())
+}
+
 fn stopped_failure(call: &ToolCommand) -> Failure {
     Failure::new(FailureKind::Stopped, format!("{} was not started because the run is stopping", call.title))
 }
 
 /// Turns an unsuccessful exit into a failure with the errors of the tool and its last output.
-fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Failure> {
-    let title = call.title;
-    let mut failure = match &finished.exit {
-        Exit::Code(0) => return Ok(finished),
-        Exit::Code(code) if call.empty_code == Some(*code) && errors(&text(&finished.stderr)).is_empty() => {
-            return Ok(finished);
+fn evaluate_exit(call: &ToolCommand, program: &Program, finished: &Finished) -> Result<(), Failure> {
+    let Some(mut failure) = program.failure(finished) else { return Ok(()) };
+    if let Exit::Code(code) = finished.exit {
+        let errors = errors(&text(&finished.stderr));
+        if call.empty_code == Some(code) && errors.is_empty() {
+            return Ok(());
         }
-        Exit::Code(code) => {
-            let message = format!("{title} failed with exit code {code}");
-            let mut failure = Failure::new(FailureKind::Exit, message);
-            failure.chain.extend(errors(&text(&finished.stderr)));
-            failure.chain.extend(unmet_dependencies(&text(&finished.stdout)));
-            failure
-        }
-        Exit::Signal { name, .. } => {
-            Failure::new(FailureKind::Signal, format!("{title} was killed by {name}"))
-        }
-        Exit::TimedOut { after } => {
-            let message = format!("{title} timed out after {}", display_duration(*after));
-            Failure::new(FailureKind::Timeout, message)
-        }
-        Exit::Cancelled => {
-            Failure::new(FailureKind::Stopped, format!("{title} was stopped together with the run"))
-        }
-    };
-    for process in &finished.unkillable {
-        let process = format!("{} {}", process.pid, process.name);
-        failure.chain.push(format!("could not be killed and is still running: {process}"));
+        failure.chain.extend(errors);
+        failure.chain.extend(unmet_dependencies(&text(&finished.stdout)));
     }
     let both = [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)];
     failure.output = both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect();

@@ -1,7 +1,7 @@
 //! Words of commands in units of systemd.
 
 /// Writes a word of `ExecStart`, in which systemd replaces `%` and `$`, and separates words at blanks.
-pub fn systemd_word(word: &str) -> String {
+pub(super) fn systemd_word(word: &str) -> String {
     let is_plain = |part: char| part.is_ascii_alphanumeric() || "-_=/,.:@+#".contains(part);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

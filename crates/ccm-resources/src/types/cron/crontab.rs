@@ -1,19 +1,18 @@
 //! Provider crontab: a line of the crontab of a user, below a comment with the name of the job.
 
-use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Role};
-use ccm_model::{Claim, ClaimKind, Failure, FailureKind, MissingPrerequisite};
+use ccm_host::{Exit, Host, Role};
+use ccm_model::{Claim, ClaimKind, Failure, FailureKind};
 
 use super::cron_d::is_user_missing;
 use super::decide::{CronKind, CronState, parse_entry, plan};
 use super::desired::{CronEntry, DesiredJob};
 use crate::support::object_plan::ObjectPlan;
 use crate::support::output_tail::text;
+use crate::support::program::Program;
 
-const PROGRAM: &str = "crontab";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Beginning of the comment above a job.
@@ -75,9 +74,7 @@ impl Provider<CronKind> for Crontab {
             let message = format!("the crontab of `{}` changed during the run", job.user);
             return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
         }
-        let command = Command { stdin: Some(new.into()), ..command(job, "-", context)? };
-        let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-        evaluate(&finished.map_err(|error| error.failure())?)
+        crontab(job, "-").stdin(new).run(&*context).await
     }
 }
 
@@ -87,52 +84,18 @@ fn is_marker(line: &str, name: &str) -> bool {
 
 /// Reads the crontab of the user; empty if there is none.
 async fn read(job: &DesiredJob, context: &Context<'_>) -> Result<String, Failure> {
-    let command = Command { role: Role::Query, ..command(job, "-l", context)? };
-    let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-    let finished = finished.map_err(|error| error.failure())?;
-    let printed = text(&finished.stderr);
-    if finished.exit == Exit::Code(1) && printed.contains("no crontab for") {
+    let crontab = crontab(job, "-l");
+    let finished = crontab.finish(Role::Query, context).await?;
+    if finished.exit == Exit::Code(1) && text(&finished.stderr).contains("no crontab for") {
         return Ok(String::new());
     }
-    evaluate(&finished)?;
-    if finished.stdout.truncated() {
-        return Err(Failure::new(FailureKind::Read, format!("the crontab of `{}` is too large", job.user)));
-    }
-    Ok(text(&finished.stdout))
+    crontab.output(&finished)
 }
 
-fn command(job: &DesiredJob, action: &str, context: &Context<'_>) -> Result<Command, Failure> {
-    let host = context.host;
-    let environment = host.system.base_environment();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    let program = host.system.find(PROGRAM, &path.unwrap_or_default(), Path::new("/")).map_err(|error| {
-        let mut failure = error.failure();
-        failure.missing = Some(MissingPrerequisite::Program(PROGRAM.to_owned()).into());
-        failure.with_hint("install the package `cron` (Debian family) or `cronie` (Red Hat family)")
-    })?;
-    Ok(Command {
-        args: ["-u", &*job.user, action].map(Into::into).to_vec(),
-        environment,
-        timeout: Some(TIMEOUT),
-        origin: CommandOrigin::Ccm,
-        role: Role::Tool,
-        ..Command::new(program)
-    })
-}
-
-fn evaluate(finished: &Finished) -> Result<(), Failure> {
-    let Exit::Code(code) = finished.exit else {
-        return Err(Failure::new(FailureKind::Stopped, "crontab did not end by itself"));
-    };
-    if code == 0 {
-        return Ok(());
-    }
-    let mut failure = Failure::new(FailureKind::Exit, format!("crontab failed with exit code {code}"));
-    let printed = text(&finished.stderr);
-    failure
-        .chain
-        .extend(printed.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).map(str::to_owned));
-    Err(failure)
+/// Returns a call of crontab for the user of a job.
+fn crontab(job: &DesiredJob, action: &str) -> Program {
+    let program = Program::new("crontab").in_package("`cron` (Debian family) or `cronie` (Red Hat family)");
+    program.with(["-u", &*job.user, action]).time_limit(TIMEOUT)
 }
 
 /// Returns a crontab with the job in its place or at the end, or without the job.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ccm_host::search_path;
 use ccm_model::{
     DiagnosticKind, NodeMap, SplitError, SplitErrorKind, escape_control, quote_words, split_words,
 };
@@ -219,7 +220,7 @@ fn empty_properties(written: &ExecProperties) -> impl Iterator<Item = PropertyEr
 fn conflicting_places(written: &ExecProperties) -> Vec<PropertyError> {
     let mut errors = Vec::new();
     let environment = written.environment.as_ref();
-    if written.path.is_some() && environment.is_some_and(|all| all.0.iter().any(|(name, _)| name == "PATH")) {
+    if written.path.is_some() && environment.is_some_and(|all| search_path(&all.0).is_some()) {
         let message = "PATH is given twice, here and as `path`";
         let hint = "keep `path`: ccm finds the command with it, and passes it to the command";
         errors.push(PropertyError::new(DiagnosticKind::Conflict, "environment", message).with_hint(hint));

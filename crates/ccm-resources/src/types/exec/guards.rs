@@ -1,10 +1,8 @@
 //! Running the guards.
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, Finished, LaunchPlan, Purpose, Role, StartError};
-use ccm_model::{
-    Failure, FailureKind, GuardResult, RefusalKind, Stream, StreamTail, display_duration, escape_control,
-};
+use ccm_host::{Command, Finished, LaunchPlan, Purpose, Role, StartError};
+use ccm_model::{Failure, FailureKind, GuardResult, RefusalKind, Stream, StreamTail, escape_control};
 use ccm_redaction::REDACTED;
 use tracing::debug;
 
@@ -124,31 +122,23 @@ async fn exit_code(
     for process in &finished.left_running {
         context.warn(format!("left running by a guard: {process}"));
     }
-    let with_output = |message: String| {
-        let mut failure = Failure::new(FailureKind::Guard, message);
-        failure.output = tails(exec, &finished);
-        failure
-    };
-    match &finished.exit {
-        Exit::Code(127) => match not_found_by_shell(exec, &finished) {
-            Some(failure) => Err(failure.with_hint("use `command -v NAME` to test for a program")),
-            None => Ok(GuardEnd::Exited { code: 127, stderr: last_error(exec, &finished) }),
-        },
-        // The code of a shell for a program that could not be executed.
-        Exit::Code(126)
-            if finished.enforced.as_ref().is_some_and(|enforced| !enforced.programs.is_empty()) =>
-        {
-            let failure = with_output("it exited with 126: a program could not be executed".to_owned());
-            Err(failure.with_hint("add the program that was refused to `programs` of the sandbox"))
-        }
-        Exit::Code(code) => Ok(GuardEnd::Exited { code: *code, stderr: last_error(exec, &finished) }),
-        Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
-        Exit::TimedOut { after } => {
-            let failure = with_output(format!("it timed out after {}", display_duration(*after)));
-            Err(failure.with_hint("make the guard faster, or raise `timeout`, which limits each guard too"))
-        }
-        Exit::Cancelled => Err(with_output("it was stopped together with the run".to_owned())),
+    if let Some(failure) = not_found_by_shell(exec, &finished) {
+        return Err(failure.with_hint("use `command -v NAME` to test for a program"));
     }
+    let failure = match finished.exit.code("it") {
+        // The code of a shell for a program that could not be executed.
+        Ok(126) if finished.enforced.as_ref().is_some_and(|enforced| !enforced.programs.is_empty()) => {
+            let message = "it exited with 126: a program could not be executed";
+            Failure::new(FailureKind::Guard, message)
+                .with_hint("add the program that was refused to `programs` of the sandbox")
+        }
+        Ok(code) => return Ok(GuardEnd::Exited { code, stderr: last_error(exec, &finished) }),
+        Err(failure) if failure.kind == FailureKind::Timeout => {
+            failure.with_hint("make the guard faster, or raise `timeout`, which limits each guard too")
+        }
+        Err(failure) => failure,
+    };
+    Err(Failure { kind: FailureKind::Guard, output: tails(exec, &finished), ..failure })
 }
 
 /// Returns the last line of standard error that is not blank, unless the exec is sensitive.

@@ -2,7 +2,7 @@
 
 use ccm_engine::Verified;
 use ccm_host::{Enforced, Exit, Finished, ReachedLimit};
-use ccm_model::{Failure, FailureKind, display_duration, escape_control};
+use ccm_model::{Failure, FailureKind, escape_control};
 use serde_json::Value;
 
 use super::command::Exec;
@@ -38,22 +38,15 @@ pub(crate) fn evaluate_exit(
     finished: &Finished,
     redact: Redacted<'_>,
 ) -> Result<Success, Failure> {
-    let outcome = match &finished.exit {
-        Exit::Code(code) => match not_found_by_shell(exec, finished) {
+    let outcome = match finished.exit.code("command") {
+        Ok(code) => match not_found_by_shell(exec, finished) {
             Some(failure) => Err(failure),
-            None => success(exec, finished, *code, redact),
+            None => success(exec, finished, code, redact),
         },
-        Exit::Signal { name, .. } => {
-            Err(Failure::new(FailureKind::Signal, format!("command was killed by {name}")))
+        Err(failure) if failure.kind == FailureKind::Timeout => {
+            Err(failure.with_hint("raise `timeout`, or find out what the command waits for"))
         }
-        Exit::TimedOut { after } => {
-            let message = format!("command timed out after {}", display_duration(*after));
-            Err(Failure::new(FailureKind::Timeout, message)
-                .with_hint("raise `timeout`, or find out what the command waits for"))
-        }
-        Exit::Cancelled => {
-            Err(Failure::new(FailureKind::Stopped, "command was stopped together with the run"))
-        }
+        Err(failure) => Err(failure),
     };
     outcome.map_err(|mut failure| {
         for process in &finished.unkillable {

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Launch, Purpose, Role, StartError};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite, Stream, display_duration};
+use ccm_host::{Finished, Launch, Role};
+use ccm_model::{Failure, FailureKind, Stream};
 
 use super::desired::DesiredCheckout;
 use super::remote::GitUrl;
 use crate::support::output_tail::{tail, text};
-
-const GIT: &str = "git";
+use crate::support::program::{ErrorLines, Program};
 
 /// Time limit of a call that only reads the checkout.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(600);
@@ -19,8 +18,8 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum time for which a repository may leave a question about its revisions unanswered.
 const MAX_ANSWER: Duration = Duration::from_secs(60);
 
-/// Number of error lines to quote.
-const MAX_QUOTED: usize = 4;
+/// Errors of git, each of which is printed with its cause.
+const ERRORS: ErrorLines = ErrorLines { of_line: error, max: 4, is_last: false };
 
 /// Variables that prevent questions. A password can come from a credential helper, and a key from the agent or from
 /// the configuration of ssh.
@@ -96,83 +95,40 @@ impl GitTool {
         context: &Context<'_>,
     ) -> Result<String, Failure> {
         let local = if self.allows_local_submodules { "always" } else { "user" };
-        let mut all = vec!["-C".to_owned(), self.directory.display().to_string()];
-        let settings = SETTINGS.iter().map(|setting| (*setting).to_owned());
-        for setting in settings.chain([format!("protocol.file.allow={local}")]) {
-            all.extend(["-c".to_owned(), setting]);
-        }
-        all.extend(args.iter().map(|arg| (*arg).to_owned()));
-        let executor = if role == Role::Query { context.queries } else { context.host.executor };
-        let plan =
-            executor.resolve(&self.launch, Purpose::Run).await.map_err(|error| start_failure(&error))?;
-        let finished = match plan.command(GIT, &all) {
-            Ok(command) => {
-                let command = Command { timeout, origin: CommandOrigin::Ccm, role, ..command };
-                plan.run(&command, context.cancellation, &mut |_, _| {}).await
-            }
-            Err(error) => Err(error),
-        };
-        plan.close().await;
+        let (directory, local) = (self.directory.display().to_string(), format!("protocol.file.allow={local}"));
         let what = args.first().copied().unwrap_or_default();
-        evaluate(what, &finished.map_err(|error| start_failure(&error))?)
+        let program = Program::new("git").titled(format!("`git {what}`")).in_package("`git`").quoting(ERRORS);
+        let program = program.with(["-C", &directory]).with(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        let program = program.with(["-c", &local]).with(args.iter().copied());
+        let program = program.time_limit(timeout).launched(self.launch.clone());
+        let finished = program.finish(role, context).await?;
+        let Some(failure) = program.failure(&finished) else {
+            // What a change prints does not matter.
+            return if role == Role::Query { program.output(&finished) } else { Ok(String::new()) };
+        };
+        Err(explained(failure, &finished))
     }
 }
 
-fn start_failure(error: &StartError) -> Failure {
-    let mut failure = error.failure();
-    match error {
-        StartError::NotFound { name, .. } if name == GIT => {
-            failure.missing = Some(MissingPrerequisite::Program(GIT.to_owned()).into());
-            failure.with_hint("install the package `git`")
-        }
-        _ => failure,
+/// Adds advice to the failure of git, and what git printed.
+fn explained(mut failure: Failure, finished: &Finished) -> Failure {
+    if failure.kind == FailureKind::Timeout {
+        return failure.with_hint("check the network and the server, or raise `timeout`");
     }
-}
-
-fn evaluate(what: &str, finished: &Finished) -> Result<String, Failure> {
-    match &finished.exit {
-        Exit::Code(0) if finished.stdout.truncated() => {
-            Err(Failure::new(FailureKind::Read, format!("`git {what}` printed too much")))
-        }
-        Exit::Code(0) => Ok(text(&finished.stdout)),
-        Exit::Code(code) => Err(exit_failure(what, *code, finished)),
-        Exit::Signal { name, .. } => {
-            Err(Failure::new(FailureKind::Signal, format!("`git {what}` was killed by {name}")))
-        }
-        Exit::TimedOut { after } => {
-            let message = format!("`git {what}` did not finish within {}", display_duration(*after));
-            Err(Failure::new(FailureKind::Timeout, message)
-                .with_hint("check the network and the server, or raise `timeout`"))
-        }
-        Exit::Cancelled => {
-            Err(Failure::new(FailureKind::Stopped, format!("`git {what}` was stopped together with the run")))
-        }
+    if failure.kind != FailureKind::Exit {
+        return failure;
     }
-}
-
-fn exit_failure(what: &str, code: i32, finished: &Finished) -> Failure {
-    let stderr = text(&finished.stderr);
-    let mut failure = Failure::new(FailureKind::Exit, format!("`git {what}` failed with exit code {code}"));
-    failure.chain.extend(errors(&stderr));
     failure.output.extend(tail(Stream::Stderr, &finished.stderr));
-    match advice(&stderr) {
+    match advice(&text(&finished.stderr)) {
         Some((message, hint)) => failure.because_of(message).with_hint(hint),
         None => failure,
     }
 }
 
-/// Returns the errors that git printed.
-fn errors(stderr: &str) -> Vec<String> {
-    let starts = ["fatal: ", "error: "];
-    let mut errors: Vec<String> = Vec::new();
-    for line in stderr.lines() {
-        let Some(error) = starts.iter().find_map(|start| line.strip_prefix(start)) else { continue };
-        if !errors.iter().any(|known| known == error) && !error.contains("/bin/false") {
-            errors.push(error.to_owned());
-        }
-    }
-    errors.truncate(MAX_QUOTED);
-    errors
+/// Returns the error in a line of git.
+fn error(line: &str) -> Option<&str> {
+    let error = line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: "))?;
+    (!error.contains("/bin/false")).then_some(error)
 }
 
 /// Returns the cause of a known failure, and what can be done.
@@ -231,13 +187,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_quoted_once_and_explained() {
+    fn errors_are_found_and_explained() {
         let printed = "Cloning into 'a'...\nerror: unable to read askpass response from '/bin/false'\n\
                        fatal: could not read Username for 'https://example.com': terminal prompts disabled\n\
                        fatal: could not read Username for 'https://example.com': terminal prompts disabled\n";
+        let errors: Vec<&str> = printed.lines().filter_map(error).collect();
         assert_eq!(
-            errors(printed),
-            ["could not read Username for 'https://example.com': terminal prompts disabled"]
+            errors,
+            ["could not read Username for 'https://example.com': terminal prompts disabled"; 2]
         );
         assert!(advice(printed).is_some_and(|(message, _)| message.contains("password")));
         for (printed, expected) in [

@@ -8,8 +8,8 @@ use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
 use crate::support::object_plan::ObjectPlan;
+use crate::support::program::Program;
 use crate::support::system_file::{read, write};
-use crate::support::system_tool::SystemTool;
 
 pub(super) const FILE: &str = "/etc/hostname";
 const RUNNING: &str = "/proc/sys/kernel/hostname";
@@ -70,5 +70,5 @@ impl Provider<HostnameKind> for PosixHostname {
 
 /// Sets the name of the kernel.
 async fn set(name: &str, context: &Context<'_>) -> Result<(), Failure> {
-    SystemTool::new("hostname", "hostname").with([name]).run(context).await
+    Program::new("hostname").in_package("`hostname`").with([name]).run(context).await
 }

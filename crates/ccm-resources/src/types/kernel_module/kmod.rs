@@ -10,8 +10,8 @@ use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDiffe
 use super::module_files::{ModprobeSettings, boot_content, boot_file, loads, modprobe_file};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
+use crate::support::program::Program;
 use crate::support::system_file::{read, write};
-use crate::support::system_tool::SystemTool;
 
 /// Modules that the kernel has.
 const MODULES: &str = "/sys/module";
@@ -114,8 +114,8 @@ fn built_in(context: &Context<'_>) -> Result<BuiltInModules, Failure> {
 
 async fn load(name: &str, is_loaded: bool, context: &Context<'_>) -> Result<(), Failure> {
     let remove = (!is_loaded).then_some("-r");
-    let done = SystemTool::new("modprobe", "kmod").with(remove).with(["--", name]).run(context).await;
-    done.map_err(|failure| {
+    let modprobe = Program::new("modprobe").in_package("`kmod`").with(remove).with(["--", name]);
+    modprobe.run(context).await.map_err(|failure| {
         if failure.kind != FailureKind::Exit {
             return failure;
         }

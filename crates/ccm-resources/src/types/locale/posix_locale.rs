@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Command, CommandOrigin, Exit, Role};
+use ccm_host::{Exit, Role};
 use ccm_model::Failure;
 
 use super::decide::{
@@ -16,8 +16,8 @@ use super::properties::canonical;
 use super::settings_file::{generated_line, with_generated, with_values};
 use crate::support::object_plan::ObjectPlan;
 use crate::support::output_tail::text;
+use crate::support::program::Program;
 use crate::support::system_file::{read, write};
-use crate::support::system_tool::SystemTool;
 
 /// Files with the variables: that of systemd, and that of the Debian family.
 pub(super) const FILE: &str = "/etc/locale.conf";
@@ -106,23 +106,12 @@ struct InstalledLocales(Option<HashSet<String>>);
 
 /// Lists the locales of the machine.
 async fn installed(context: &Context<'_>) -> Result<InstalledLocales, Failure> {
-    let host = context.host;
-    let environment = host.system.base_environment();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let locale = Program::new("locale").with(["-a"]).time_limit(QUERY_TIMEOUT);
     // Without the tool, as with musl, any name is a locale.
-    let Ok(program) = host.system.find("locale", &path.unwrap_or_default(), Path::new("/")) else {
+    if !locale.is_installed(context.host) {
         return Ok(InstalledLocales(None));
-    };
-    let command = Command {
-        args: vec!["-a".into()],
-        environment,
-        timeout: Some(QUERY_TIMEOUT),
-        origin: CommandOrigin::Ccm,
-        role: Role::Query,
-        ..Command::new(program)
-    };
-    let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-    let finished = finished.map_err(|error| error.failure())?;
+    }
+    let finished = locale.finish(Role::Query, context).await?;
     let listed = (finished.exit == Exit::Code(0)).then(|| {
         let names = text(&finished.stdout);
         let names = names.lines().map(canonical);
@@ -142,7 +131,7 @@ async fn generate(lines: &[&str], context: &Context<'_>) -> Result<(), Failure> 
     if is_new {
         write(path, old.as_deref(), &list, context)?;
     }
-    let generated = SystemTool::new("locale-gen", "locales").run(context).await;
+    let generated = Program::new("locale-gen").in_package("`locales`").run(context).await;
     if let (Err(failure), true) = (&generated, is_new) {
         let before = old.as_deref().unwrap_or_default();
         let is_undone = write(path, Some(&list), before, context).is_ok();

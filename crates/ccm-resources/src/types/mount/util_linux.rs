@@ -11,12 +11,11 @@ use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::{FSTAB, Fstab};
 use super::mount_options::is_bind;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
+use crate::parts::systemd::SYSTEMD_RUNNING;
+use crate::parts::systemd::systemctl::Systemctl;
 use crate::support::object_plan::ObjectPlan;
+use crate::support::program::{ErrorLines, Program};
 use crate::support::system_file::write;
-use crate::support::system_tool::SystemTool;
-
-/// Exists while systemd is the first process. It makes a unit of each line of `/etc/fstab`.
-const SYSTEMD: &str = "/run/systemd/system";
 
 /// Types that say nothing about the file system that is mounted.
 const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
@@ -83,11 +82,11 @@ impl Provider<MountKind> for UtilLinux {
         saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
         let point = &*mount.mount_point;
         let mounted = if mounts {
-            tool("mount").with(["--", point]).run(context).await
+            tool("mount").with(["--", point]).run(&*context).await
         } else if remounts {
             // Without `bind` the options would be those of the whole file system, for all of its mounts.
             let options = if mount.is_bind() { "remount,bind" } else { "remount" };
-            tool("mount").with(["-o", options, "--", point]).run(context).await
+            tool("mount").with(["-o", options, "--", point]).run(&*context).await
         } else {
             Ok(())
         };
@@ -194,14 +193,22 @@ async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -
     reload(context).await.map_err(|failure| Failure { changed: true, ..failure })
 }
 
-/// Makes systemd read `/etc/fstab` again.
+/// Makes systemd read `/etc/fstab` again, of which each line is a unit.
 async fn reload(context: &Context<'_>) -> Result<(), Failure> {
-    if context.host.files.is_directory(Path::new(SYSTEMD)).unwrap_or(false) {
-        SystemTool::new("systemctl", "systemd").with(["daemon-reload"]).run(context).await?;
+    if context.host.files.is_directory(Path::new(SYSTEMD_RUNNING)).unwrap_or(false) {
+        let reloaded = Systemctl::of(false, context.host)?.reload(context).await;
+        reloaded.map_err(|failure| failure.because_of("`systemctl daemon-reload` failed"))?;
     }
     Ok(())
 }
 
-fn tool(program: &'static str) -> SystemTool {
-    SystemTool::new(program, "mount` (Debian family) or `util-linux")
+fn tool(name: &str) -> Program {
+    let packages = "`mount` (Debian family) or `util-linux` (Red Hat family)";
+    Program::new(name).in_package(packages).quoting(ErrorLines { of_line: error, ..ErrorLines::default() })
+}
+
+/// Returns the error in a line of mount and umount, which give advice as well.
+fn error(line: &str) -> Option<&str> {
+    let is_advice = line.starts_with("dmesg(1) may have") || line.starts_with("(hint) ");
+    (!is_advice).then_some(line)
 }

@@ -13,9 +13,10 @@ use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
 use super::state::PackageState;
 use crate::parts::packages::{
-    Availability, IndexResponse, Package, PackageEnsure, QueryScope, Tool, is_index_outdated,
-    own_refresh_is_older, refresh_is_older,
+    Availability, IndexResponse, Package, PackageEnsure, Tool, is_index_outdated, own_refresh_is_older,
+    refresh_is_older,
 };
+use crate::support::program::ProgramScope;
 
 const MAX_BATCH: usize = 256;
 
@@ -189,7 +190,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
 impl<T: Tool> Packages<T> {
     /// Returns the packages of the machine, read once until something changes.
     pub(super) async fn database(&self, context: &Context<'_>) -> Result<Rc<T::Database>, Failure> {
-        let scope = QueryScope::of(context);
+        let scope = ProgramScope::from(context);
         context.state_cache(async || self.0.read(scope).await).await
     }
 
@@ -245,7 +246,7 @@ impl<T: Tool> Packages<T> {
 
     /// Returns `false` if the index is known to be empty. After a failed check the query reports the error.
     async fn has_index(&self, context: &Context<'_>) -> bool {
-        let scope = QueryScope::of(context);
+        let scope = ProgramScope::from(context);
         let has_index = async || {
             let has_index = self.0.has_index(scope).await.unwrap_or(true);
             Ok::<_, Failure>(HasIndex::<T::Database>(has_index, PhantomData))
@@ -263,7 +264,7 @@ impl<T: Tool> Packages<T> {
             return Ok(CachedResponse(Rc::new(ResponseCache::of(IndexResponse::default()))));
         }
         let database = self.database(context).await?;
-        let scope = QueryScope::of(context);
+        let scope = ProgramScope::from(context);
         let queried: Rc<QueriedNames<T::Database>> = context.run_cache();
         queried.0.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
         let cached: Rc<ResponseCache<T::Database>> = context

@@ -1,15 +1,15 @@
 //! Provider systemd: a transient unit that waits for the end of the run, and `shutdown`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Role, own_process};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_host::{Exit, Host, Role, own_process};
+use ccm_model::Failure;
 
 use super::decide::{DesiredReboot, RebootKind, RebootState};
 use crate::parts::systemd::suitability;
-use crate::support::output_tail::text;
+use crate::support::program::Program;
 
 /// Time limit of a call. None waits for the reboot.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -68,14 +68,17 @@ impl Provider<RebootKind> for SystemdReboot {
             names.dedup();
             names.truncate(MAX_SHOWN);
             state.pending = Some(if names.is_empty() { REQUIRED.to_owned() } else { names.join(", ") });
-        } else if let Some(program) = find(NEEDS_RESTARTING, context) {
-            let command = command(program, &["-r"], Role::Query, context);
-            let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-            let finished = finished.map_err(|error| error.failure())?;
-            match finished.exit {
-                Exit::Code(0) => {}
-                Exit::Code(1) => state.pending = Some(format!("`{NEEDS_RESTARTING} -r`")),
-                _ => return Err(failure(NEEDS_RESTARTING, &finished)),
+            return Ok(state);
+        }
+        let program = Program::new(NEEDS_RESTARTING).with(["-r"]).time_limit(TIMEOUT);
+        if program.is_installed(context.host) {
+            let finished = program.finish(Role::Query, &*context).await?;
+            match program.failure(&finished) {
+                None => {}
+                Some(_) if finished.exit == Exit::Code(1) => {
+                    state.pending = Some(format!("`{NEEDS_RESTARTING} -r`"));
+                }
+                Some(failure) => return Err(failure),
             }
         }
         Ok(state)
@@ -87,11 +90,6 @@ impl Provider<RebootKind> for SystemdReboot {
         _: &RebootState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        const PROGRAM: &str = "systemd-run";
-        let Some(program) = find(PROGRAM, context) else {
-            let failure = Failure::new(FailureKind::Start, format!("\"{PROGRAM}\" not found in PATH"));
-            return Err(failure.with_missing(MissingPrerequisite::Program(PROGRAM.to_owned())));
-        };
         let (own, minutes) = (own_process().0.to_string(), reboot.minutes.to_string());
         let args = [
             "--quiet",
@@ -107,45 +105,10 @@ impl Provider<RebootKind> for SystemdReboot {
             &minutes,
             &reboot.message,
         ];
-        let command = command(program, &args, Role::Tool, context);
-        let finished = context.host.executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-        let finished = finished.map_err(|error| error.failure())?;
-        if finished.exit == Exit::Code(0) { Ok(()) } else { Err(failure(PROGRAM, &finished)) }
+        Program::new("systemd-run").with(args).time_limit(TIMEOUT).run(&*context).await
     }
 }
 
 fn is_container(host: Host<'_>) -> bool {
     CONTAINER_MARKS.iter().any(|path| host.files.exists(Path::new(path)).unwrap_or_default())
-}
-
-fn find(name: &str, context: &Context<'_>) -> Option<PathBuf> {
-    let environment = context.host.system.base_environment();
-    let path = environment.into_iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
-    context.host.system.find(name, &path.unwrap_or_default(), Path::new("/")).ok()
-}
-
-fn command(program: PathBuf, args: &[&str], role: Role, context: &Context<'_>) -> Command {
-    Command {
-        args: args.iter().map(Into::into).collect(),
-        environment: context.host.system.base_environment(),
-        timeout: Some(TIMEOUT),
-        origin: CommandOrigin::Ccm,
-        role,
-        ..Command::new(program)
-    }
-}
-
-fn failure(program: &str, finished: &Finished) -> Failure {
-    let mut failure = match &finished.exit {
-        Exit::Code(code) => {
-            Failure::new(FailureKind::Exit, format!("{program} failed with exit code {code}"))
-        }
-        Exit::Signal { name, .. } => {
-            Failure::new(FailureKind::Signal, format!("{program} was killed by {name}"))
-        }
-        _ => Failure::new(FailureKind::Timeout, format!("{program} did not end by itself")),
-    };
-    let printed = text(&finished.stderr);
-    failure.chain.extend(printed.lines().filter(|line| !line.trim().is_empty()).take(3).map(str::to_owned));
-    failure
 }

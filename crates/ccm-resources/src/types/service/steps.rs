@@ -3,16 +3,13 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_engine::Context;
-use ccm_model::{Action, Failure, Verb};
+use ccm_model::{Action, Failure, FailureKind, Verb};
 
 use super::decide::{ServiceEffect, ServicePlan, Steps, UnitVerb, exit_description, plan};
 use super::desired::Service;
 use super::state::ServiceState;
 use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
-use crate::parts::systemd::systemctl::Systemctl;
-
-/// Timeout of commands that start and stop nothing.
-const UNIT_FILE_TIMEOUT: Duration = Duration::from_secs(90);
+use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
 
 /// Time allowed in addition to the limits of the unit, for the units that it waits for.
 const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
@@ -42,8 +39,7 @@ pub(crate) async fn execute(
         unmasked.map_err(|failure| failure.because_of("cannot unmask the unit"))?;
     }
     if reloads {
-        let reloaded = systemctl.run(&["daemon-reload"], UNIT_FILE_TIMEOUT, context).await;
-        reloaded.map_err(|failure| Failure {
+        systemctl.reload(context).await.map_err(|failure| Failure {
             changed: unmasks,
             ..failure.because_of("cannot make systemd reload its unit files")
         })?;
@@ -122,6 +118,9 @@ async fn run_steps(
     let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
     let Err(failure) = done else { return Ok(()) };
     let mut failure = failure.because_of(format!("`systemctl {}` failed", verb.command()));
+    if failure.kind == FailureKind::Timeout {
+        failure.hints.push("raise `timeout`; systemd continues the operation".to_owned());
+    }
     if failure.kind.is_refusal() {
         return Err(Failure { changed, ..failure });
     }

@@ -118,7 +118,7 @@ async fn read_after_change(
         );
     }
     if !is_in_desired_state(service, &state, done) {
-        state.journal = systemctl.journal(&state.unit.id, done.since, context).await;
+        state.journal = systemctl.journal(&state.unit.id, done.since, &*context).await;
     }
     Ok(state)
 }

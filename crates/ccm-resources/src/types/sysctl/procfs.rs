@@ -12,8 +12,8 @@ use super::properties::normalized;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
+use crate::support::program::Program;
 use crate::support::system_file::write;
-use crate::support::system_tool::SystemTool;
 
 /// Maximum length of a value.
 const MAX_VALUE: u64 = 1 << 20;
@@ -111,7 +111,7 @@ impl Provider<SysctlKind> for Procfs {
 /// Sets the value of the kernel.
 async fn set(parameter: &DesiredParameter, value: &str, context: &Context<'_>) -> Result<(), Failure> {
     let assignment = format!("{}={value}", parameter.key);
-    SystemTool::new("sysctl", "procps").with(["-w", &*assignment]).run(context).await
+    Program::new("sysctl").in_package("`procps`").with(["-w", &*assignment]).run(context).await
 }
 
 /// Saves the value for the next boot, or removes it.

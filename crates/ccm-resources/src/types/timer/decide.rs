@@ -5,7 +5,7 @@ use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
 use serde_json::Value;
 
 use super::desired::DesiredTimer;
-use super::units::directive;
+use crate::parts::systemd::units::directive;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 pub(crate) struct TimerKind;

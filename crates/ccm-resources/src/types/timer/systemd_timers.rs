@@ -1,32 +1,21 @@
 //! Provider systemd: units in `/etc/systemd/system`, and systemctl.
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{
-    AccountError, Command, CommandOrigin, Exit, FileAttributes, FileError, FileStep, Host, InspectOptions,
-    NewContent, NewFile, Role,
-};
+use ccm_host::{AccountError, Host};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{TimerDifference, TimerKind, TimerState, plan};
 use super::desired::DesiredTimer;
-use super::units::unit_path;
 use crate::parts::systemd::suitability;
-use crate::parts::systemd::systemctl::Systemctl;
+use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
+use crate::parts::systemd::units::{
+    SYSTEM_UNITS, UnitContent, read_unit, shown_units, timer_units, write_unit,
+};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
-use crate::support::output_tail::text;
-
-/// Time limit of calls of systemctl. None waits for a command.
-const TIMEOUT: Duration = Duration::from_secs(90);
-
-/// Maximum size of a unit.
-const MAX_UNIT: u64 = 1 << 20;
-
-const UNIT_MODE: u32 = 0o644;
+use crate::support::program::Program;
 
 const PROPERTIES: &str = "--property=Id,LoadState,LoadError,ActiveState,UnitFileState,NeedDaemonReload";
 
@@ -65,26 +54,23 @@ impl Provider<TimerKind> for SystemdTimers {
         state: &TimerState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let unit = format!("{}.timer", timer.name);
+        let units @ [_, unit] = &timer_units(&timer.name);
         let systemctl = Systemctl::of(false, context.host)?;
-        let call = async |arguments: &[&str]| systemctl.run(arguments, TIMEOUT, context).await;
+        let call = async |arguments: &[&str]| systemctl.run(arguments, UNIT_FILE_TIMEOUT, &*context).await;
         let differences = match plan(timer, state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => return remove(timer, state, &systemctl, context).await,
             ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
         };
-        let Some(units) = &timer.units else { return Ok(()) };
+        let Some(desired) = &timer.units else { return Ok(()) };
         check_times(timer, context).await?;
-        let (service_text, timer_text) = (units.service(&timer.name), units.timer(&timer.name));
-        let is_new_timer = state.timer.as_ref() != Some(&timer_text);
-        let texts = [("service", &state.service, service_text), ("timer", &state.timer, timer_text)];
+        let texts = [desired.service(&timer.name), desired.timer(&timer.name)];
+        let is_new_timer = state.timer.as_ref() != Some(&texts[1]);
         let mut changed = false;
-        for (suffix, old, text) in texts {
-            if old.as_ref() != Some(&text) {
-                let attributes = FileAttributes { mode: Some(UNIT_MODE), ..FileAttributes::default() };
-                let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
-                let written = context.host.files.write(&unit_path(&timer.name, suffix), &new);
+        for ((unit, text), old) in units.iter().zip(&texts).zip([&state.service, &state.timer]) {
+            if old.as_ref() != Some(text) {
+                let written = write_unit(&unit_path(unit), text, context.host.files);
                 written.map_err(|error| Failure { changed, ..file_failure(&error) })?;
                 changed = true;
             }
@@ -93,14 +79,14 @@ impl Provider<TimerKind> for SystemdTimers {
             |found: &TimerDifference| matches!(found, TimerDifference::Disabled | TimerDifference::Inactive);
         let after = |failure: Failure| Failure { changed: true, ..failure };
         if !differences.iter().all(only_state) || state.needs_reload {
-            call(&["daemon-reload"]).await.map_err(after)?;
+            systemctl.reload(&*context).await.map_err(after)?;
         }
         if !state.is_enabled {
-            call(&["enable", &unit]).await.map_err(after)?;
+            call(&["enable", unit]).await.map_err(after)?;
         }
         // A running timer keeps its old times until it is restarted.
         let verb = if is_new_timer || state.needs_reload { "restart" } else { "start" };
-        call(&[verb, &unit]).await.map_err(after)?;
+        call(&[verb, unit]).await.map_err(after)?;
         Ok(())
     }
 
@@ -116,8 +102,7 @@ impl Provider<TimerKind> for SystemdTimers {
 
 /// Reads timers, with one call of systemctl for all.
 async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<TimerState, Failure>> {
-    let units = |timer: &DesiredTimer| ["timer", "service"].map(|suffix| format!("{}.{suffix}", timer.name));
-    let names: Vec<String> = timers.iter().flat_map(|timer| units(timer)).collect();
+    let names: Vec<String> = timers.iter().flat_map(|timer| timer_units(&timer.name)).collect();
     let shown = async {
         let systemctl = Systemctl::of(false, context.host)?;
         let arguments = ["show", PROPERTIES, "--"].into_iter().chain(names.iter().map(String::as_str));
@@ -128,22 +113,18 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
         Ok(shown) => shown,
         Err(failure) => return timers.iter().map(|_| Err(failure.clone())).collect(),
     };
-    let blocks: HashMap<&str, HashMap<&str, &str>> = shown
-        .split("\n\n")
-        .map(|block| block.lines().filter_map(|line| line.split_once('=')).collect::<HashMap<_, _>>())
-        .filter_map(|block| Some((*block.get("Id")?, block)))
-        .collect();
+    let shown = shown_units(&shown);
     let state = |timer: &&DesiredTimer| {
-        let [of_timer, of_service] = units(timer);
-        let get_of = |unit: &str, property| blocks.get(unit).and_then(|block| block.get(property)).copied();
+        let [of_service, of_timer] = timer_units(&timer.name);
+        let get_of = |unit: &str, property| shown.get(unit).and_then(|unit| unit.get(property)).copied();
         let get = |property| get_of(&of_timer, property).unwrap_or_default();
         // A run that was killed may have written either unit without a reload.
         let needs_reload = |unit: &str| {
             get_of(unit, "NeedDaemonReload") == Some("yes") || get_of(unit, "LoadState") == Some("not-found")
         };
         Ok(TimerState {
-            service: unit_text(&timer.name, "service", context)?,
-            timer: unit_text(&timer.name, "timer", context)?,
+            service: unit_text(&of_service, context)?,
+            timer: unit_text(&of_timer, context)?,
             is_enabled: get("UnitFileState") == "enabled",
             is_active: get("ActiveState") == "active",
             needs_reload: needs_reload(&of_timer) || needs_reload(&of_service),
@@ -155,25 +136,16 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
 }
 
 /// Reads a unit; `None` if there is none. A link, such as that of a masked unit, counts as an empty unit.
-fn unit_text(name: &str, suffix: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
-    let path = unit_path(name, suffix);
-    let files = context.host.files;
-    let found = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-    if found.link {
-        return Ok(Some(String::new()));
+fn unit_text(unit: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
+    match read_unit(&unit_path(unit), context.host.files).map_err(|error| file_failure(&error))? {
+        UnitContent::Missing => Ok(None),
+        UnitContent::Foreign => Ok(Some(String::new())),
+        UnitContent::File(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
     }
-    if found.target.is_none() {
-        return Ok(None);
-    }
-    match files.content(&path, MAX_UNIT) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())),
-        Err(FileError::Step { step: FileStep::Read, source, .. })
-            if source.kind() == std::io::ErrorKind::NotFound =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(file_failure(&error)),
-    }
+}
+
+fn unit_path(unit: &str) -> PathBuf {
+    Path::new(SYSTEM_UNITS).join(unit)
 }
 
 fn is_user_missing(timer: &DesiredTimer, context: &Context<'_>) -> Result<bool, Failure> {
@@ -191,19 +163,18 @@ async fn remove(
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<(), Failure> {
-    let unit = format!("{}.timer", timer.name);
+    let [service_unit, timer_unit] = &timer_units(&timer.name);
     if state.timer.is_some() {
-        systemctl.run(&["disable", "--now", &unit], TIMEOUT, context).await?;
+        systemctl.run(&["disable", "--now", timer_unit], UNIT_FILE_TIMEOUT, context).await?;
     }
     let after = |failure: Failure| Failure { changed: true, ..failure };
-    for (suffix, found) in [("timer", &state.timer), ("service", &state.service)] {
+    for (unit, found) in [(timer_unit, &state.timer), (service_unit, &state.service)] {
         if found.is_some() {
-            let removed = context.host.files.remove(&unit_path(&timer.name, suffix), false);
+            let removed = context.host.files.remove(&unit_path(unit), false);
             removed.map_err(|error| after(file_failure(&error)))?;
         }
     }
-    systemctl.run(&["daemon-reload"], TIMEOUT, context).await.map_err(after)?;
-    Ok(())
+    systemctl.reload(context).await.map_err(after)
 }
 
 /// Lets systemd check the times before anything is written.
@@ -211,35 +182,21 @@ async fn check_times(timer: &DesiredTimer, context: &Context<'_>) -> Result<(), 
     if timer.times.is_empty() {
         return Ok(());
     }
-    let host = context.host;
-    let environment = host.system.base_environment();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let analyse = Program::new("systemd-analyze").with(["calendar", "--"]);
+    let analyse = analyse.with(timer.times.iter().map(String::as_str));
     // Where the program is missing, systemd itself refuses the unit.
-    let Ok(program) = host.system.find("systemd-analyze", &path.unwrap_or_default(), Path::new("/")) else {
+    if !analyse.is_installed(context.host) {
         return Ok(());
-    };
-    let words = ["calendar", "--"].into_iter().chain(timer.times.iter().map(String::as_str));
-    let command = Command {
-        args: words.map(Into::into).collect(),
-        environment,
-        timeout: Some(TIMEOUT),
-        origin: CommandOrigin::Ccm,
-        role: Role::Query,
-        ..Command::new(program)
-    };
-    let finished = context.queries.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
-    let finished = finished.map_err(|error| error.failure())?;
-    match finished.exit {
-        Exit::Code(0) => Ok(()),
-        Exit::Code(_) => {
-            let printed = text(&finished.stderr);
-            let error = printed.lines().map(str::trim).find(|line| !line.is_empty());
-            let message = error.unwrap_or("systemd-analyze refuses the times");
-            Err(Failure::new(FailureKind::Conflict, message)
+    }
+    let checked = analyse.time_limit(UNIT_FILE_TIMEOUT).query(context).await;
+    checked.map(drop).map_err(|failure| match failure.kind {
+        FailureKind::Exit => {
+            let message = failure.chain.get(1).map_or("systemd-analyze refuses the times", |error| error);
+            Failure::new(FailureKind::Conflict, message)
                 .because_of("systemd does not understand a time of the timer")
                 .of_property("on_calendar")
-                .with_hint("check the times with `systemd-analyze calendar`"))
+                .with_hint("check the times with `systemd-analyze calendar`")
         }
-        _ => Err(Failure::new(FailureKind::Stopped, "the times could not be checked")),
-    }
+        _ => failure.because_of("the times could not be checked"),
+    })
 }

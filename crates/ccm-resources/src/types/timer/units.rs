@@ -1,11 +1,6 @@
 //! Texts of the units of a timer.
 
-use std::path::PathBuf;
-
-use crate::parts::systemd::words::systemd_word;
-
-/// Directory of units that an administrator writes.
-const DIRECTORY: &str = "/etc/systemd/system";
+use crate::parts::systemd::units::UnitText;
 
 /// First line of each unit.
 const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
@@ -21,41 +16,82 @@ pub(crate) struct TimerUnits {
     pub persistent: bool,
 }
 
-/// Returns the path of a unit of a timer.
-pub(crate) fn unit_path(name: &str, suffix: &str) -> PathBuf {
-    PathBuf::from(format!("{DIRECTORY}/{name}.{suffix}"))
-}
-
 impl TimerUnits {
     /// Returns the text of the service.
     pub(crate) fn service(&self, name: &str) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| systemd_word(word)).collect();
-        let user = self.user.as_ref().map(|user| format!("User={user}\n")).unwrap_or_default();
-        format!(
-            "{COMMENT}[Unit]\nDescription=Command of {name}.timer\n\n[Service]\nType=oneshot\n{user}ExecStart={}\n",
-            words.join(" ")
-        )
+        let text = UnitText::new(COMMENT).section("Unit");
+        let text = text.directive("Description", format_args!("Command of {name}.timer")).lines("\n");
+        let text = text.section("Service").directive("Type", "oneshot");
+        let text = match &self.user {
+            Some(user) => text.directive("User", user),
+            None => text,
+        };
+        text.command(self.command.iter().map(String::as_str)).finish()
     }
 
     /// Returns the text of the timer.
     pub(crate) fn timer(&self, name: &str) -> String {
-        let times = self.times.iter().map(|time| format!("OnCalendar={time}\n"));
-        let times: String = times.collect();
-        let jitter = match self.jitter {
-            0 => String::new(),
-            seconds => format!("RandomizedDelaySec={seconds}s\nFixedRandomDelay=true\n"),
+        let text = UnitText::new(COMMENT).section("Unit");
+        let text = text.directive("Description", format_args!("Times of {name}.service")).lines("\n");
+        let text = text.section("Timer").times(&self.times);
+        let text = match self.jitter {
+            0 => text,
+            seconds => text
+                .directive("RandomizedDelaySec", format_args!("{seconds}s"))
+                .directive("FixedRandomDelay", true),
         };
-        format!(
-            "{COMMENT}[Unit]\nDescription=Times of {name}.service\n\n[Timer]\n{times}{jitter}AccuracySec=15s\n\
-             Persistent={}\n\n[Install]\nWantedBy=timers.target\n",
-            self.persistent
-        )
+        text.directive("AccuracySec", "15s")
+            .directive("Persistent", self.persistent)
+            .lines("\n")
+            .section("Install")
+            .directive("WantedBy", "timers.target")
+            .finish()
     }
 }
 
-/// Returns the values of a directive of a unit, with commas between; `None` if the unit does not have it.
-pub(crate) fn directive(unit: &str, name: &str) -> Option<String> {
-    let values = unit.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-    let values: Vec<&str> = values.collect();
-    (!values.is_empty()).then(|| values.join(", "))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_have_one_text_each() {
+        let units = TimerUnits {
+            command: ["/usr/bin/backup", "50% $HOME"].map(str::to_owned).into(),
+            times: ["*-*-* 02:30", "Sun 12:00"].map(str::to_owned).into(),
+            jitter: 900,
+            user: Some("ada".to_owned()),
+            persistent: true,
+        };
+        let service = "\
+# Managed by ccm; changes are overwritten.
+[Unit]
+Description=Command of backup.timer
+
+[Service]
+Type=oneshot
+User=ada
+ExecStart=/usr/bin/backup \"50%% $$HOME\"
+";
+        let timer = "\
+# Managed by ccm; changes are overwritten.
+[Unit]
+Description=Times of backup.service
+
+[Timer]
+OnCalendar=*-*-* 02:30
+OnCalendar=Sun 12:00
+RandomizedDelaySec=900s
+FixedRandomDelay=true
+AccuracySec=15s
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+";
+        assert_eq!((&*units.service("backup"), &*units.timer("backup")), (service, timer));
+        let plain = TimerUnits { jitter: 0, user: None, ..units };
+        assert_eq!(plain.service("backup"), service.replace("User=ada\n", ""));
+        let jitter = "RandomizedDelaySec=900s\nFixedRandomDelay=true\n";
+        assert_eq!(plain.timer("backup"), timer.replace(jitter, ""));
+    }
 }

@@ -35,7 +35,6 @@ pub(crate) fn modify(
     differences: &[UserDifference],
 ) -> Option<AccountTool> {
     let mut tool = AccountTool::new("usermod");
-    let none = tool.clone();
     for difference in differences {
         tool = match difference {
             UserDifference::Uid { to, .. } => tool.with_value("--uid", Some(to.to_string())),
@@ -58,7 +57,7 @@ pub(crate) fn modify(
             | UserDifference::Keys(_) => tool,
         };
     }
-    (tool != none).then(|| tool.with(["--", &user.name]))
+    tool.has_args().then(|| tool.with(["--", &user.name]))
 }
 
 /// Returns the password field to write; `None` if the password stays, or if usermod changes its lock.

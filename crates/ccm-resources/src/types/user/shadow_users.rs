@@ -281,7 +281,7 @@ async fn set_password(
     let Some(password) = password else { return Ok(()) };
     mark_secret(password.as_text().as_bytes(), context.secrets);
     let line = format!("{}:{}\n", user.name, password.as_text());
-    AccountTool::new("chpasswd").with(["--encrypted"]).run_with(Some(&line), context).await
+    AccountTool::new("chpasswd").with(["--encrypted"]).with_secret(&line).run(context).await
 }
 
 /// Removes the keys that no resource has.

@@ -67,6 +67,26 @@ fn unknown_names_have_a_suggestion() {
 }
 
 #[test]
+fn globs_with_unknown_syntax_are_errors() {
+    for (policy, expected) in [
+        (
+            "rules: [{match: {path: etc/x}, deny: true}]\n",
+            "2:24 `etc/x` is not a glob: a path begins with `/` or `**` | write the path from `/` on; `~` and variables are not expanded",
+        ),
+        (
+            "rules: [{match: {path: '/etc/**.key'}, deny: true}]\n",
+            "2:24 `/etc/**.key` is not a glob: `**` is only allowed as a whole component of a path | write `**/` before the name, or a single `*` in it",
+        ),
+        (
+            "rules: [{match: {program: git, args: ['v[[:digits:]]']}, deny: true}]\n",
+            "2:39 `v[[:digits:]]` is not a glob: unknown class `[:digits:]` | did you mean `[:digit:]`?",
+        ),
+    ] {
+        assert_error(policy, expected);
+    }
+}
+
+#[test]
 fn wrong_values_are_errors() {
     for (sections, expected) in [
         ("rules: {a: b}\n", "2:8 expected a list of rules, found a map | begin each element with `- `"),
@@ -105,18 +125,6 @@ fn wrong_values_are_errors() {
         (
             "rules: [{match: {option: {context: a}}, deny: true}]\n",
             "2:27 `context` is not an option | write the option with its dashes: `--context`",
-        ),
-        (
-            "rules: [{match: {path: etc/x}, deny: true}]\n",
-            "2:24 `etc/x` is not a glob: a path begins with `/` or `**` | write the path from `/` on; `~` and variables are not expanded",
-        ),
-        (
-            "rules: [{match: {path: '/etc/**.key'}, deny: true}]\n",
-            "2:24 `/etc/**.key` is not a glob: `**` is only allowed as a whole component of a path | write `**/` before the name, or a single `*` in it",
-        ),
-        (
-            "rules: [{match: {program: git, args: ['v[[:digits:]]']}, deny: true}]\n",
-            "2:39 `v[[:digits:]]` is not a glob: unknown class `[:digits:]` | did you mean `[:digit:]`?",
         ),
         (
             "rules: [{match: {resource: nginx}, deny: true}]\n",

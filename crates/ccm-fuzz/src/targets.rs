@@ -6,6 +6,7 @@ mod commands;
 mod dotenv;
 mod expression;
 mod facts;
+mod glob;
 mod granted_path;
 mod history;
 mod interpolation;
@@ -43,6 +44,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "dotenv", run: dotenv::run, words: dotenv::WORDS },
     Target { name: "expression", run: expression::run, words: expression::WORDS },
     Target { name: "facts", run: facts::run, words: facts::WORDS },
+    Target { name: "glob", run: glob::run, words: glob::WORDS },
     Target { name: "granted", run: granted_path::run, words: granted_path::WORDS },
     Target { name: "history", run: history::run, words: history::WORDS },
     Target { name: "interpolation", run: interpolation::run, words: interpolation::WORDS },

@@ -30,6 +30,7 @@ endured! {
     dotenv: 2000,
     expression: 2000,
     facts: 1000,
+    glob: 3000,
     granted: 3000,
     history: 500,
     interpolation: 2000,

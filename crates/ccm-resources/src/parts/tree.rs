@@ -20,7 +20,7 @@ use ccm_model::{Failure, Node, Resource, ResourceId, ScalarKind};
 
 use crate::support::file_failure::file_failure;
 use crate::support::secret_content::mark_secret as mark_secret_content;
-use glob::Globs;
+use glob::TreeGlobs;
 
 /// Maximum size of a file whose content is redacted everywhere, in bytes.
 const MAX_SECRET: u64 = 64 << 10;
@@ -41,7 +41,7 @@ pub(crate) struct TreeRules {
     /// A directory that nothing declares is removed with its content.
     pub force: bool,
     /// Entries that are neither copied nor changed.
-    pub ignore: Globs,
+    pub ignore: TreeGlobs,
     /// Mode of the files.
     pub mode: Option<u32>,
 }

@@ -235,6 +235,10 @@ fn contradictions_are_found_at_load() {
             "conflict force force, ensure: absent, ensure: link, purge | force",
         ),
         (&[("ensure", "directory"), ("purge", "true"), ("ignore", "/x")], "invalid-value ignore /x | /"),
+        (
+            &[("ensure", "directory"), ("purge", "true"), ("ignore", "x**")],
+            "invalid-value ignore x**, ** | **/, *",
+        ),
     ] {
         assert_eq!(errors_of(&file("/srv/tree", properties)), [expected], "{properties:?}");
     }

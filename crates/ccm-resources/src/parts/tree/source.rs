@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use ccm_host::{FileError, FileStep, Files, TreeEntryKind, WalkStep, is_temp_path, walk_order};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
-use super::glob::Globs;
+use super::glob::TreeGlobs;
 use super::{DesiredEntry, DesiredKind, EntryContent, Rendered};
 use crate::support::file_failure::file_failure;
 
@@ -25,7 +25,7 @@ pub(crate) enum TemplateFiles {
 pub(crate) struct CopiedTree<'a> {
     pub path: &'a Path,
     pub rendered: &'a Rendered,
-    pub ignore: &'a Globs,
+    pub ignore: &'a TreeGlobs,
     pub templates: TemplateFiles,
 }
 

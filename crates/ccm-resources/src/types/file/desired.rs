@@ -9,7 +9,7 @@ use ccm_properties::PropertyError;
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
 use super::values::FileSource;
-use crate::parts::tree::glob::Globs;
+use crate::parts::tree::glob::TreeGlobs;
 use crate::parts::tree::{Rendered, TreeRules};
 use crate::parts::validator::ContentCheck;
 use crate::support::values::canonical_path::redundant_part;
@@ -114,7 +114,7 @@ impl DesiredFile {
         errors.extend(checksum_errors(ensure, &written));
         errors.extend(link_errors(ensure, &written));
         errors.extend(tree_errors(name, ensure, &written));
-        let ignore = Globs::build("ignore", written.ignore.take(), &mut errors);
+        let ignore = TreeGlobs::build("ignore", written.ignore.take(), &mut errors);
         let is_purged = ensure == FileEnsure::Directory && written.purge == Some(true);
         if force && !is_purged && !matches!(ensure, FileEnsure::Absent | FileEnsure::Link) {
             let message = "`force` is only allowed with `ensure: absent`, `ensure: link` or `purge`";

@@ -6,7 +6,7 @@ use ccm_model::DiagnosticKind;
 use ccm_properties::PropertyError;
 
 use super::properties::ScaffoldProperties;
-use crate::parts::tree::glob::{Glob, Globs};
+use crate::parts::tree::glob::{TreeGlob, TreeGlobs};
 use crate::parts::tree::{Rendered, TreeRules};
 use crate::parts::validator::{ContentCheck, POST};
 use crate::support::values::canonical_path::path_error;
@@ -29,7 +29,7 @@ pub(crate) struct DesiredScaffold {
 /// Command for the rendered files with these names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PostCommand {
-    pub names: Glob,
+    pub names: TreeGlob,
     pub command: ContentCheck,
 }
 
@@ -68,13 +68,10 @@ impl DesiredScaffold {
                 );
             }
         }
-        let ignore = Globs::build("ignore", written.ignore, &mut errors);
+        let ignore = TreeGlobs::build("ignore", written.ignore, &mut errors);
         let mut post = Vec::new();
         for (pattern, command) in written.post.into_iter().flat_map(|maps| maps.0).flat_map(|map| map.0) {
-            let names = Glob::parse(&pattern).map_err(|(message, hint)| {
-                PropertyError::new(DiagnosticKind::InvalidValue, "post", message).with_hint(hint)
-            });
-            match (names, ContentCheck::parse(POST, command.0)) {
+            match (TreeGlob::parse("post", &pattern), ContentCheck::parse(POST, command.0)) {
                 (Ok(names), Ok(command)) => post.push(PostCommand { names, command }),
                 (names, command) => errors.extend(names.err().into_iter().chain(command.err())),
             }

@@ -1,5 +1,7 @@
 //! Packages that dnf must not change.
 
+use ccm_model::{Glob, GlobKind};
+
 use crate::parts::packages::Hold;
 
 #[derive(Debug, Default)]
@@ -71,31 +73,9 @@ fn excluded(configuration: &str) -> Vec<String> {
     found
 }
 
-/// Matches a name against a pattern with `*` and `?`.
+/// Matches the name of a package. dnf and pacman know the patterns of fnmatch(3), and compare anything else as it is.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut pattern_at, mut name_at) = (0, 0);
-    let mut retry = None;
-    while name_at < name.len() {
-        match pattern.get(pattern_at) {
-            Some(b'*') => {
-                retry = Some((pattern_at, name_at));
-                pattern_at += 1;
-            }
-            Some(desired) if *desired == b'?' || *desired == name[name_at] => {
-                pattern_at += 1;
-                name_at += 1;
-            }
-            _ => {
-                // Backtrack: the last star takes one more character.
-                let Some((star, taken)) = retry else { return false };
-                retry = Some((star, taken + 1));
-                pattern_at = star + 1;
-                name_at = taken + 1;
-            }
-        }
-    }
-    pattern[pattern_at..].iter().all(|byte| *byte == b'*')
+    Glob::parse(pattern, GlobKind::Text).map_or(pattern == name, |glob| glob.matches(name))
 }
 
 #[cfg(test)]
@@ -140,6 +120,9 @@ mod tests {
             ("*a", "bab", false),
             ("a", "ab", false),
             ("?", "", false),
+            ("kernel-[[:lower:]]*", "kernel-core", true),
+            ("kernel-[a", "kernel-a", false),
+            ("kernel-[a", "kernel-[a", true),
         ] {
             assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
         }

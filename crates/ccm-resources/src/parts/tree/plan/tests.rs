@@ -3,7 +3,7 @@ use ccm_host::TreeEntry;
 use ccm_properties::{OneOrMany, Text};
 
 use super::*;
-use crate::parts::tree::glob::Globs;
+use crate::parts::tree::glob::TreeGlobs;
 use crate::parts::tree::{EntryContent, PathsOfOthers};
 
 const TABLE: &str = include_str!("../plan_table.txt");
@@ -16,7 +16,7 @@ fn rules(text: &str) -> TreeRules {
     let value = |key: &str| parts(text).find_map(|part| part.strip_prefix(key)).map(str::to_owned);
     let mut errors = Vec::new();
     let ignore = value("ignore=").map(|pattern| OneOrMany(vec![Text(pattern)]));
-    let ignore = Globs::build("ignore", ignore, &mut errors);
+    let ignore = TreeGlobs::build("ignore", ignore, &mut errors);
     assert_eq!(errors.len(), 0);
     TreeRules {
         recurse: parts(text).any(|part| part == "recurse"),

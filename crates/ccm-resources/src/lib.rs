@@ -3,7 +3,7 @@
 //! - `types` has a folder for each type: properties, state, decision and a file for each provider. No type
 //!   imports another one.
 //! - `parts` has what several types share, such as trees of files, accounts and units of systemd.
-//! - `support` has helpers of both: programs, files of the system, plans of objects, values of properties.
+//! - `support` has helpers of both: programs, plans of objects, values of properties.
 //!
 //! Adding a type touches its own folder and the list in `types`.
 

@@ -9,5 +9,4 @@ pub(crate) mod object_plan;
 pub(crate) mod output_tail;
 pub(crate) mod program;
 pub(crate) mod secret_content;
-pub(crate) mod system_file;
 pub(crate) mod values;

@@ -23,6 +23,7 @@ fn input_is_delivered() {
     alone("input::input_is_delivered", async |runner| {
         assert_eq!(text(&run(runner, &given("ä\nno end", "cat")).await.stdout), "ä\nno end");
         assert_eq!(text(&run(runner, &given("", "cat; echo end")).await.stdout), "end\n");
+        assert_eq!(run(runner, &given(b"caf\xe9\0\n", "cat")).await.stdout.head, b"caf\xe9\0\n");
         let large = "x".repeat(10 * MIB);
         assert_eq!(text(&run(runner, &given(large, "wc -c")).await.stdout), "10485760\n");
     });

@@ -107,8 +107,8 @@ impl MountedFilesystem {
     }
 }
 
-/// Decodes a field of this table or of `/etc/fstab`.
-pub(crate) fn unescaped(field: &str) -> String {
+/// Decodes a field of the table.
+fn unescaped(field: &str) -> String {
     if field.contains('\\') {
         String::from_utf8_lossy(&unescape(field.as_bytes())).into_owned()
     } else {

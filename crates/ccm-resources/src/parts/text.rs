@@ -1,5 +1,9 @@
-//! Parts of text files: what lines, blocks and settings have in common. A type adds its properties and a pure
-//! function from the content of a file to the content with the part as desired.
+//! Text files that ccm does not own alone.
+//!
+//! - [`TextFile`] is such a file as it was read, and [`TextLines`] its lines. Both are bytes: what ccm does not know
+//!   stays as it is.
+//! - [`FilePart`] is what lines, blocks and settings have in common. A type adds its properties and a pure function
+//!   from the content of a file to the content with the part as desired.
 
 mod cache;
 #[cfg(test)]
@@ -7,9 +11,12 @@ pub(crate) mod comparison_table;
 mod decide;
 mod editor;
 mod insertion;
+#[cfg(test)]
+mod lossy_text;
 mod pattern;
 mod rules;
 mod state;
+mod text_file;
 mod text_lines;
 
 use std::path::PathBuf;
@@ -24,12 +31,11 @@ pub(crate) use decide::PartKind;
 pub(crate) use editor::PartEditor;
 pub(crate) use insertion::{Insertion, several_matches};
 pub(crate) use pattern::LinePattern;
-pub(crate) use text_lines::{TextLines, has_line};
+pub(crate) use text_file::{TextFile, check_encoding, read_text, replace};
+pub(crate) use text_lines::{TextLines, has_line, lines, shown};
 
 /// Maximum size of a file of which a part is managed.
-pub(crate) const MAX_FILE: u64 = 64 << 20;
-
-const TEXT_ENCODING: &str = "convert the file to UTF-8, or manage it as a whole with `file`";
+const MAX_FILE: u64 = 64 << 20;
 
 /// Part of a text file, complete and checked.
 pub(crate) trait FilePart: 'static {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::FileError;
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 /// Returns the failure for an error of the files, with a hint where there is one.
 pub(crate) fn file_failure(error: &FileError) -> Failure {
@@ -15,9 +15,19 @@ pub(crate) fn file_failure(error: &FileError) -> Failure {
         FileError::SharedDirectory { .. } => {
             failure.with_hint("move this file away, or manage a file in a directory that only root may write")
         }
+        FileError::DanglingLink(path) => failure
+            .with_missing(MissingPrerequisite::Path(path.clone()))
+            .with_hint("make the directory that the link leads to, or remove the link"),
         FileError::MountPoint(path) => Failure { changed: failure.changed, ..mount_point(path) },
         _ => failure,
     }
+}
+
+/// Returns the failure for a link of a user who is not trusted.
+pub(crate) fn untrusted_link(path: &Path, owner: u32) -> Failure {
+    let message = format!("\"{}\" is a link owned by uid {owner} and is not followed", path.display());
+    Failure::new(FailureKind::Conflict, message)
+        .with_hint("use the path that the link leads to, or make root the owner of the link")
 }
 
 /// Returns the failure for a mount point that is to be replaced or removed.

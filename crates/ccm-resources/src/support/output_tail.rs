@@ -32,12 +32,15 @@ pub(crate) fn tail(stream: Stream, captured: &CapturedOutput) -> Option<StreamTa
     })
 }
 
-/// Returns a stream as text; only its beginning if the stream was too long to be kept whole.
+/// Returns a stream; only its beginning if the stream was too long to be kept whole.
+pub(crate) fn bytes(captured: &CapturedOutput) -> Vec<u8> {
+    let tail = if captured.truncated() { &[][..] } else { &captured.tail };
+    [&captured.head, tail].concat()
+}
+
+/// Returns a stream as text, as far as [`bytes`] returns it.
 pub(crate) fn text(captured: &CapturedOutput) -> String {
-    if captured.truncated() {
-        return String::from_utf8_lossy(&captured.head).into_owned();
-    }
-    String::from_utf8_lossy(&[&captured.head[..], &captured.tail[..]].concat()).into_owned()
+    String::from_utf8_lossy(&bytes(captured)).into_owned()
 }
 
 /// Splits into lines, after cutting and marking what exceeds the limit.

@@ -74,6 +74,32 @@ fn keys_that_no_resource_has_are_purged() {
 }
 
 #[test]
+fn bytes_of_other_lines_stay() {
+    with_ada("keys::bytes_of_other_lines_stay", || {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        let lines = |parts: &[&[u8]]| parts.concat();
+        let kept = lines(&[b"# caf\xe9\r\ncommand=\"caf\xe9\" ", ONE.as_bytes(), b" caf\xe9\0\r\n"]);
+        let stolen = lines(&[TWO.as_bytes(), b" \xff\n"]);
+        write(FILE, lines(&[&kept, &stolen])).expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        // Whoever may write a comment does not keep a key by it.
+        assert_changes(&[key("stolen", &[("key", TWO), ("ensure", "absent")])]);
+        assert_eq!(std::fs::read(FILE).expect("the keys"), kept);
+        write(FILE, lines(&[&stolen, &kept])).expect("the keys");
+        let user = resource("user", "ada", &[("purge_keys", "true")]);
+        // A comment is changed, the options stay.
+        assert_eq!(applied(vec![user, key("a", &[("key", ONE)])]), ["changed", "changed"]);
+        let expected = lines(&[b"# caf\xe9\r\ncommand=\"caf\xe9\" ", ONE.as_bytes(), b" a\r\n"]);
+        assert_eq!(std::fs::read(FILE).expect("the keys"), expected);
+        write(FILE, b"\xff\xfea\0").expect("the keys");
+        let told = applied(vec![key("a", &[("key", ONE)])]);
+        assert_eq!(told, [format!("\"{FILE}\" is UTF-16 text, whose lines can't be edited")]);
+    });
+}
+
+#[test]
 fn links_of_the_user_are_not_followed() {
     with_ada("keys::links_of_the_user_are_not_followed", || {
         create_dir_all("/srv/secret").expect("a directory");

@@ -1,6 +1,6 @@
 //! Parts that are added, changed and removed.
 
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use ccm_model::{Action, ChangedLines, Outcome, Verb};
@@ -104,17 +104,6 @@ fn a_missing_file_is_made_only_with_create() {
     assert_eq!(made.action, Some(Action::new(Verb::Create).of(&*path).changing_lines("content", lines)));
     assert_eq!(scratch.read("f").as_deref(), Some("a\n"));
     assert_eq!(std::fs::metadata(path).expect("the file").mode() & 0o7777, 0o644);
-}
-
-#[test]
-fn a_link_is_refused_unless_its_target_is_as_desired() {
-    let scratch = Scratch::new();
-    scratch.write("real", "a\n");
-    symlink("real", scratch.path().join("f")).expect("a link");
-    assert_eq!(Runs::here(&scratch).apply_one("line", &[("line", "a")]).outcome, Outcome::Unchanged);
-    let refused = Runs::here(&scratch).apply_one("line", &[("line", "b")]);
-    assert_eq!(told(&refused, &scratch), "\"f\" is a symbolic link");
-    assert_eq!(scratch.read("real").as_deref(), Some("a\n"));
 }
 
 #[test]

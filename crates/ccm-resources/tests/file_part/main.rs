@@ -6,6 +6,7 @@ mod applying;
 #[path = "../support/build.rs"]
 mod build;
 mod errors;
+mod links;
 mod machine;
 #[path = "../support/run.rs"]
 mod run;

@@ -10,6 +10,7 @@
 #[path = "../support/build.rs"]
 mod build;
 mod errors;
+mod links;
 mod machine;
 mod modules;
 mod mounts;

@@ -22,8 +22,13 @@ fn hosts_are_added_changed_and_removed() {
         assert_changes(&host("localhost", &[("ip", "::1"), ("ensure", "absent")]), "removed the host");
         assert_changes(&host("web", &[("ensure", "absent")]), "removed the host");
         assert_eq!(content("/etc/hosts"), "127.0.0.1\tlocalhost lo\n\n192.0.2.3\tdb\n");
-        shell("printf 'a\\tb\\377\\n' > /etc/hosts");
-        assert_eq!(applied(vec![host("web", &[("ip", "192.0.2.2")])]), ["\"/etc/hosts\" is not UTF-8 text"]);
+        shell("printf 'a\\tb\\377\\r\\n192.0.2.1\\tweb # \\377\\r\\n' > /etc/hosts");
+        assert_changes(&host("web", &[("ip", "192.0.2.2")]), "changed ip");
+        let expected = b"a\tb\xff\r\n192.0.2.2\tweb # \xff\r\n";
+        assert_eq!(std::fs::read("/etc/hosts").expect("a file"), expected);
+        shell("printf '\\377\\376a\\0' > /etc/hosts");
+        let told = "\"/etc/hosts\" is UTF-16 text, whose lines can't be edited";
+        assert_eq!(applied(vec![host("web", &[("ip", "192.0.2.2")])]), [told]);
         // In containers the file is a mount.
         shell(
             "printf '192.0.2.1 a\\n' > /etc/hosts && touch /srv/hosts && mount --bind /srv/hosts /etc/hosts",

@@ -1,11 +1,15 @@
 //! Jobs of cron.
 
-use std::fs::{Permissions, metadata, read_dir, read_to_string, remove_dir, set_permissions, write};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{
+    Permissions, metadata, read_dir, read_link, read_to_string, remove_dir, set_permissions, write,
+};
+use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::path::Path;
 
+use ccm_redaction::Secrets;
+
 use crate::build::{errors_of, resource};
-use crate::machine::{applied, assert_changes, on_a_copy};
+use crate::machine::{applied, assert_changes, on_a_copy, run_with};
 
 const FILE: &str = "/etc/cron.d/backup";
 
@@ -61,6 +65,57 @@ fn job_in_a_crontab_leaves_other_lines_alone() {
         assert_eq!(text, "MAILTO=ada\n1 1 * * * other\n");
         assert_changes(&resource("cron", "a", &[("provider", "crontab"), ("command", "a"), ("minute", "1")]));
         assert!(Path::new("/run/crontab-root").exists());
+    });
+}
+
+#[test]
+fn bytes_of_other_jobs_stay() {
+    on_a_copy("jobs::bytes_of_other_jobs_stay", || {
+        let job = |properties: &[(&str, &str)]| {
+            let properties = [&[("provider", "crontab"), ("user", "ada")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        let crontab = || std::fs::read("/run/crontab-ada").expect("a file");
+        write("/run/crontab-ada", b"# caf\xe9\r\n1 1 * * * \xe9\0\n# ccm cron: backup\n0 3 * * * \xff")
+            .expect("a file");
+        assert_changes(&job(&[("command", "a"), ("minute", "0"), ("hour", "2")]));
+        assert_eq!(crontab(), b"# caf\xe9\r\n1 1 * * * \xe9\0\n# ccm cron: backup\n0 2 * * * a\n");
+        assert_changes(&job(&[("ensure", "absent")]));
+        assert_eq!(crontab(), b"# caf\xe9\r\n1 1 * * * \xe9\0\n");
+        write("/run/crontab-ada", b"\xff\xfea\0").expect("a file");
+        let told = applied(vec![job(&[("command", "a"), ("minute", "0")])]);
+        assert_eq!(told, ["the crontab of `ada` is UTF-16 text, whose lines can't be edited"]);
+    });
+}
+
+#[test]
+fn secrets_of_other_jobs_stay() {
+    on_a_copy("jobs::secrets_of_other_jobs_stay", || {
+        write("/run/crontab-ada", "1 1 * * * curl -u s3cret-word\n").expect("a file");
+        let properties =
+            [("provider", "crontab"), ("user", "ada"), ("command", "a"), ("minute", "0"), ("hour", "2")];
+        let secrets = Secrets::new();
+        secrets.add(["s3cret-word"]);
+        run_with(vec![resource("cron", "backup", &properties)], false, &secrets);
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "1 1 * * * curl -u s3cret-word\n# ccm cron: backup\n0 2 * * * a\n");
+    });
+}
+
+#[test]
+fn links_of_root_to_a_job_are_followed() {
+    on_a_copy("jobs::links_of_root_to_a_job_are_followed", || {
+        write("/etc/backup-job", "").expect("a file");
+        symlink("../backup-job", FILE).expect("a link");
+        let job = || resource("cron", "backup", &[("command", "a"), ("minute", "0"), ("hour", "2")]);
+        assert_changes(&job());
+        assert!(read_to_string("/etc/backup-job").expect("a file").ends_with("\n0 2 * * * root a\n"));
+        assert!(read_link(FILE).is_ok());
+        lchown(FILE, Some(65534), Some(65534)).expect("an owner");
+        let told = format!("\"{FILE}\" is a link owned by uid 65534 and is not followed");
+        assert_eq!(applied(vec![job()]), [told]);
+        assert_changes(&resource("cron", "backup", &[("ensure", "absent")]));
+        assert!(read_link(FILE).is_err() && Path::new("/etc/backup-job").exists());
     });
 }
 

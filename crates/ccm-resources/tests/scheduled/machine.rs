@@ -34,9 +34,13 @@ pub(crate) fn on_a_copy(test: &str, body: impl FnOnce()) {
 }
 
 pub(crate) fn run_here(resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-    let secrets = Secrets::new();
+    run_with(resources, noop, &Secrets::new())
+}
+
+/// Runs resources of a manifest with secrets.
+pub(crate) fn run_with(resources: Vec<Resource>, noop: bool, secrets: &Secrets) -> Vec<Transaction> {
     let files = SystemFiles::new(Cancellation::never());
-    let runner = SystemRunner::new().expect("a runner");
+    let runner = SystemRunner::new().expect("a runner").redacting(secrets.clone());
     let executor = LocalExecutor::new(&runner, &runner, &files);
     let host = Host { executor: &executor, system: &runner, files: &files, clock: &SystemClock::default() };
     let manner = Manner {
@@ -44,7 +48,7 @@ pub(crate) fn run_here(resources: Vec<Resource>, noop: bool) -> Vec<Transaction>
         diff: false,
         directory: Path::new("/"),
         state_directory: None,
-        secrets: &secrets,
+        secrets,
         cancellation: &Cancellation::never(),
         describe_unchanged: true,
     };

@@ -6,6 +6,7 @@ use ccm_model::ClaimKind;
 
 use super::UNKNOWN;
 use super::key_line::KeyLine;
+use crate::parts::text::{TextLines, lines};
 
 /// Directory below the home directory.
 const DIRECTORY: &str = ".ssh";
@@ -51,19 +52,18 @@ impl ManagedKeys {
     }
 
     fn has(&self, line: &KeyLine<'_>) -> bool {
-        self.keys
-            .iter()
-            .any(|key| key.split_once(' ').is_some_and(|(kind, blob)| kind == line.kind && blob == line.blob))
+        let is_it = |(kind, blob): (&str, &str)| kind.as_bytes() == line.kind && blob.as_bytes() == line.blob;
+        self.keys.iter().any(|key| key.split_once(' ').is_some_and(is_it))
     }
 
     /// Returns `true` for a line with a key that no resource manages.
-    fn is_unmanaged(&self, line: &str) -> bool {
+    fn is_unmanaged(&self, line: &[u8]) -> bool {
         KeyLine::parse(line).is_some_and(|line| !self.has(&line))
     }
 }
 
 /// All files with the keys of a user.
-pub(crate) struct KeyFiles(Vec<(&'static str, String)>);
+pub(crate) struct KeyFiles(Vec<(&'static str, Vec<u8>)>);
 
 impl KeyFiles {
     /// Reads the files; one that does not exist is left out. A user without a home directory has none.
@@ -71,7 +71,7 @@ impl KeyFiles {
         let mut found = Vec::new();
         for name in FILES {
             match files.read_user_file(named(account, name), MAX_FILE) {
-                Ok(Some(file)) => found.push((name, String::from_utf8_lossy(&file.content).into_owned())),
+                Ok(Some(file)) => found.push((name, file.content)),
                 Ok(None) | Err(FileError::ParentMissing(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -81,7 +81,8 @@ impl KeyFiles {
 
     /// Returns the number of keys that no resource manages.
     pub(crate) fn unmanaged(&self, managed: &ManagedKeys) -> usize {
-        self.0.iter().flat_map(|(_, text)| text.lines()).filter(|line| managed.is_unmanaged(line)).count()
+        let all = self.0.iter().flat_map(|(_, content)| lines(content));
+        all.filter(|line| managed.is_unmanaged(line)).count()
     }
 
     /// Removes the keys that no resource manages.
@@ -91,11 +92,12 @@ impl KeyFiles {
         managed: &ManagedKeys,
         files: &dyn Files,
     ) -> Result<(), FileError> {
-        for (name, text) in &self.0 {
-            let kept: String =
-                text.split_inclusive('\n').filter(|line| !managed.is_unmanaged(line)).collect();
-            if kept != *text {
-                files.write_user_file(named(account, name), kept.as_bytes())?;
+        for (name, content) in &self.0 {
+            let mut lines = TextLines::of(content);
+            lines.set(|line| managed.is_unmanaged(line), None);
+            let kept = lines.into_content();
+            if kept != *content {
+                files.write_user_file(named(account, name), &kept)?;
             }
         }
         Ok(())

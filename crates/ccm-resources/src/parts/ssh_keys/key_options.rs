@@ -41,16 +41,16 @@ impl TextValue for KeyOption {
 }
 
 /// Returns the length of the options at the beginning of a line: up to a blank that is not quoted.
-pub(super) fn length(line: &str) -> usize {
+pub(super) fn length(line: &[u8]) -> usize {
     let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, character) in line.char_indices() {
-        match character {
-            '"' if is_quoted && is_escaped => {}
-            '"' => is_quoted = !is_quoted,
-            ' ' | '\t' if !is_quoted => return at,
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b'"' if is_quoted && is_escaped => {}
+            b'"' => is_quoted = !is_quoted,
+            b' ' | b'\t' if !is_quoted => return at,
             _ => {}
         }
-        is_escaped = character == '\\' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
     }
     line.len()
 }
@@ -64,7 +64,7 @@ mod tests {
         for text in ["no-pty", r#"command="a b, c""#, r#"command="say \"x y\"""#, r#"from="10.0.0.0/8,::1""#]
         {
             assert!(KeyOption::from_text(text).is_ok(), "{text}");
-            assert_eq!(length(&format!("{text} ssh-rsa")), text.len(), "{text}");
+            assert_eq!(length(format!("{text} ssh-rsa").as_bytes()), text.len(), "{text}");
         }
         for text in ["", "no-pty,no-pty", "no pty", r#"command="x"#, "\"x\"", "a\nb", "#x"] {
             assert!(KeyOption::from_text(text).is_err(), "{text}");

@@ -54,8 +54,8 @@ impl SshPublicKey {
         Ok(Self { kind: kind.to_owned(), blob: blob.to_owned() })
     }
 
-    pub(super) fn is_type(word: &str) -> bool {
-        TYPES.contains(&word)
+    pub(super) fn is_type(word: &[u8]) -> bool {
+        TYPES.iter().any(|known| known.as_bytes() == word)
     }
 }
 

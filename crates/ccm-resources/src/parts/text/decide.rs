@@ -123,9 +123,6 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan,
         Ok(PartPlan::Change(change)) => change,
         Err(conflict) => return Err(conflict.failure(target)),
     };
-    if state.is_link {
-        return Err(is_link(part));
-    }
     if let Some(mount) = &state.mount {
         return Err(mount_point(mount));
     }
@@ -156,14 +153,6 @@ fn parent_missing(part: &impl FilePart) -> Failure {
         .of_property("path")
         .with_missing(MissingPrerequisite::Path(directory.to_owned()))
         .with_hint("manage the directory with a file resource and `ensure: directory`")
-}
-
-/// Returns the failure of a link: a new file in its place would no longer be the file that the link leads to.
-fn is_link(part: &impl FilePart) -> Failure {
-    let message = format!("\"{}\" is a symbolic link", part.target().path.display());
-    Failure::new(FailureKind::Conflict, message)
-        .of_property("path")
-        .with_hint("use the path that the link leads to")
 }
 
 #[cfg(test)]
@@ -223,7 +212,6 @@ mod tests {
         PartState {
             content: is_there.then(|| Rc::new(content.into_bytes())),
             parent_missing: lines == "no-parent",
-            is_link: kind == "link",
             mount: (kind == "mount").then(|| PathBuf::from("/d/f")),
             can_back_up: has_state == "yes",
             ..PartState::default()

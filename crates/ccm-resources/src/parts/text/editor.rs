@@ -2,24 +2,23 @@
 
 use std::marker::PhantomData;
 use std::path::Path;
-use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
-use ccm_model::{Failure, FailureKind};
+use ccm_host::{FileAttributes, FileError, Files, InspectOptions};
+use ccm_model::Failure;
 
 use super::cache::ReadFiles;
 use super::decide::{EditPlan, PartKind, plan};
 use super::state::PartState;
-use super::{FilePart, MAX_FILE, PartChange};
+use super::text_file::{NEW_FILE, TextFile, existing, replace, too_large, written_path};
+use super::{FilePart, PartChange};
 use crate::parts::backup::back_up;
 use crate::parts::diff::hidden_lines;
 use crate::parts::validator::{NewText, validate};
 use crate::support::file_failure::file_failure;
 use crate::support::secret_content::mark_secret;
 
-/// Mode of a new file without a secret, and with one.
-const NEW_FILE: u32 = 0o644;
+/// Mode of a new file with a secret.
 const NEW_SECRET_FILE: u32 = 0o600;
 
 /// Edits local files.
@@ -70,7 +69,10 @@ fn status<P: FilePart>(
     if target.sensitive {
         part.texts().into_iter().for_each(|text| mark_secret(text.as_bytes(), context.secrets));
     }
-    let found = read(&target.path, |path| cache.content(path, files))?;
+    let found = match cache.content(&target.path, files) {
+        Ok(None) => return Err(too_large(&target.path).of_property("path")),
+        found => existing(&target.path, found, files)?,
+    };
     let mut state =
         PartState { content: found, can_back_up: context.state_directory.is_some(), ..PartState::default() };
     state.is_as_desired = matches!(plan(part, &state), Ok(EditPlan::Keep));
@@ -80,12 +82,12 @@ fn status<P: FilePart>(
     }
     let inspected =
         files.inspect(&target.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-    state.is_link = inspected.link;
+    let written = written_path(&target.path, files)?;
     let would_be = |parent: &Path| context.would_be_directory(parent);
     state.parent_missing = inspected.parent_missing && !target.path.parent().is_some_and(would_be);
     let Ok(EditPlan::Create(change) | EditPlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
     if state.content.is_some() {
-        state.mount = files.blocking_mount(&target.path, false).map_err(|error| file_failure(&error))?;
+        state.mount = files.blocking_mount(&written, false).map_err(|error| file_failure(&error))?;
     }
     let redactor = context.secrets.redactor();
     state.holds_secret =
@@ -98,30 +100,9 @@ fn status<P: FilePart>(
     Ok(state)
 }
 
-/// Reads a file; `None` if the file does not exist.
-fn read<T>(
-    path: &Path,
-    read_content: impl FnOnce(&Path) -> Result<Option<T>, FileError>,
-) -> Result<Option<T>, Failure> {
-    match read_content(path) {
-        Ok(Some(content)) => Ok(Some(content)),
-        Ok(None) => {
-            let message = format!("\"{}\" is larger than {} MiB", path.display(), MAX_FILE >> 20);
-            Err(Failure::new(FailureKind::Conflict, message).of_property("path").with_hint(
-                "manage the file with `file` and `source`: parts of such large files are not managed",
-            ))
-        }
-        Err(FileError::Step { step: FileStep::Read, source, .. })
-            if source.kind() == std::io::ErrorKind::NotFound =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(file_failure(&error)),
-    }
-}
-
 /// Returns the error or the warning that a write would end with.
 fn preflight(path: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
+    let path = &written_path(path, files)?;
     // A new file takes the place of the old one, so that other errors do not matter.
     if let Err(error @ FileError::SharedDirectory { .. }) =
         files.check_attributes(path, FileAttributes::default())
@@ -153,16 +134,11 @@ async fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context
         EditPlan::Edit(change) => (change, false),
     };
     validate_change(part, &change, context).await?;
-    // The state may come from the cache, and the decision on it may have been approved as it is.
-    let found = read(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
-    if found != state.content {
-        return Err(file_failure(&FileError::Changed(target.path.clone())));
-    }
+    let written = TextFile::found(&target.path, state.content.clone()).unchanged(files)?;
     if target.backup && !is_new {
-        back_up(&target.path, context)?;
+        back_up(&written, context)?;
     }
     let mode = if state.holds_secret { NEW_SECRET_FILE } else { NEW_FILE };
     let attributes = FileAttributes { mode: is_new.then_some(mode), ..FileAttributes::default() };
-    let new = NewFile { content: NewContent::Bytes(&change.content), attributes };
-    files.write(&target.path, &new).map(drop).map_err(|error| file_failure(&error))
+    replace(&written, &change.content, attributes, files)
 }

@@ -18,8 +18,6 @@ pub(crate) struct PartState {
     pub is_as_desired: bool,
     /// `true` if the directory of the file does not exist.
     pub parent_missing: bool,
-    /// `true` if the path is a link; only known before a change.
-    pub is_link: bool,
     /// Mount point that the change would replace.
     pub mount: Option<PathBuf>,
     /// `true` if backups can be stored.

@@ -1,9 +1,12 @@
 //! Lines of a text file, with their line ends as they are.
 
-use super::{PartConflict, TEXT_ENCODING};
+use super::PartConflict;
+
+/// Hint for a file whose lines can't be found by their bytes.
+pub(crate) const TEXT_ENCODING: &str = "convert the file to UTF-8, or manage it as a whole with `file`";
+pub(crate) const UTF_16: &str = "UTF-16 text, whose lines can't be edited";
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Lines of a file. Every byte that is not edited stays: mixed line ends, a missing line end at the end, a byte
 /// order mark, and bytes that are not UTF-8.
@@ -12,39 +15,31 @@ pub(crate) struct TextLines<'a> {
     lines: Vec<TextLine<'a>>,
     /// `true` if the last line has no line end.
     ends_open: bool,
-    /// Line end of new lines.
-    line_end: &'static [u8],
 }
 
 #[derive(Clone, Copy)]
 struct TextLine<'a> {
     text: &'a [u8],
+    /// Empty for a new line, which gets the line end of the line above it.
     end: &'a [u8],
 }
 
 impl<'a> TextLines<'a> {
-    /// Splits a file into lines. Text in UTF-16 is an error: its lines can't be found by their bytes.
+    /// Splits a file into lines. A byte order mark is no part of the first line. UTF-16 is an error.
     pub(crate) fn parse(content: &'a [u8]) -> Result<Self, PartConflict> {
-        if UTF_16_MARKS.iter().any(|mark| content.starts_with(mark)) {
-            return Err(PartConflict::new(
-                "the file is UTF-16 text, whose lines can't be edited",
-                TEXT_ENCODING,
-            ));
+        if is_utf_16(content) {
+            return Err(PartConflict::new(format!("the file is {UTF_16}"), TEXT_ENCODING));
         }
         let (mark, rest) = split_mark(content);
-        let lines: Vec<TextLine<'a>> = rest
-            .split_inclusive(|byte| *byte == b'\n')
-            .map(|whole| {
-                let end = if whole.ends_with(b"\r\n") { 2 } else { usize::from(whole.ends_with(b"\n")) };
-                let (text, end) = whole.split_at(whole.len() - end);
-                TextLine { text, end }
-            })
-            .collect();
+        Ok(Self { mark, ..Self::of(rest) })
+    }
+
+    /// Splits a file of the system into lines. The programs that read such files take a byte order mark for a part of
+    /// the first line.
+    pub(crate) fn of(content: &'a [u8]) -> Self {
+        let lines: Vec<TextLine<'a>> = whole_lines(content).collect();
         let ends_open = lines.last().is_some_and(|last| last.end.is_empty());
-        // A file without a line end gets that of Unix.
-        let line_end: &'static [u8] =
-            if lines.first().is_some_and(|first| first.end == b"\r\n") { b"\r\n" } else { b"\n" };
-        Ok(Self { mark, lines, ends_open, line_end })
+        Self { mark: &[], lines, ends_open }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -73,7 +68,7 @@ impl<'a> TextLines<'a> {
         }
     }
 
-    /// Replaces a range of lines by others, which get the line end of new lines.
+    /// Replaces a range of lines by others, which get the line end of the line above them.
     pub(crate) fn splice(
         &mut self,
         range: std::ops::Range<usize>,
@@ -83,17 +78,86 @@ impl<'a> TextLines<'a> {
         self.lines.splice(range, new);
     }
 
+    /// Puts one line in place of all lines that fulfil a condition: where the first of them is, or at the end. `None`
+    /// removes them.
+    pub(crate) fn set(&mut self, condition: impl Fn(&[u8]) -> bool, line: Option<&'a [u8]>) {
+        let found = self.positions(condition);
+        let kept = match (line, found.first()) {
+            (Some(line), Some(first)) => {
+                self.replace(*first, line);
+                1
+            }
+            (Some(line), None) => {
+                self.append([line]);
+                0
+            }
+            (None, _) => 0,
+        };
+        for index in found.iter().skip(kept).rev() {
+            // What is above the last line has a line end.
+            self.ends_open &= index + 1 < self.len();
+            self.lines.remove(*index);
+        }
+    }
+
+    /// Adds lines at the end, with a line end each, which some programs need to see a line.
+    pub(crate) fn append(&mut self, texts: impl IntoIterator<Item = &'a [u8]>) {
+        let end = self.len();
+        self.splice(end..end, texts);
+        self.close();
+    }
+
+    /// Gives the last line a line end.
+    pub(crate) fn close(&mut self) {
+        self.ends_open = false;
+    }
+
     /// Returns the content of the file.
     pub(crate) fn into_content(self) -> Vec<u8> {
         let mut content = self.mark.to_owned();
+        // A file without a line end gets that of Unix.
+        let mut line_end =
+            self.lines.iter().map(|line| line.end).find(|end| !end.is_empty()).unwrap_or(b"\n");
         let last = self.lines.len().saturating_sub(1);
         for (index, TextLine { text, end }) in self.lines.into_iter().enumerate() {
             content.extend_from_slice(text);
+            if !end.is_empty() {
+                line_end = end;
+            }
             if index < last || !self.ends_open {
-                content.extend_from_slice(if end.is_empty() { self.line_end } else { end });
+                content.extend_from_slice(line_end);
             }
         }
         content
+    }
+}
+
+fn whole_lines(content: &[u8]) -> impl Iterator<Item = TextLine<'_>> {
+    content.split_inclusive(|byte| *byte == b'\n').map(|whole| {
+        let end = if whole.ends_with(b"\r\n") { 2 } else { usize::from(whole.ends_with(b"\n")) };
+        let (text, end) = whole.split_at(whole.len() - end);
+        TextLine { text, end }
+    })
+}
+
+/// Returns the lines of a file of the system without their line ends.
+pub(crate) fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    whole_lines(content).map(|line| line.text)
+}
+
+/// Returns bytes as text to show and to compare. What is written back stays bytes.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Returns `true` for UTF-16, by its mark or by the NUL bytes of its first two characters.
+pub(crate) fn is_utf_16(content: &[u8]) -> bool {
+    match content {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [0, one, 0, other, ..] | [one, 0, other, 0, ..] => {
+            *one != 0 && *other != 0 && content.len().is_multiple_of(2)
+        }
+        _ => false,
     }
 }
 
@@ -112,68 +176,4 @@ fn split_mark(content: &[u8]) -> (&[u8], &[u8]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn edited(content: &[u8], edit: impl FnOnce(&mut TextLines<'_>)) -> Vec<u8> {
-        let mut lines = TextLines::parse(content).unwrap_or_else(|error| panic!("{error:?}"));
-        edit(&mut lines);
-        lines.into_content()
-    }
-
-    #[test]
-    fn unedited_content_stays_as_it_is() {
-        for content in ["", "\n", "a", "a\n", "a\r\nb\n\nc", "\u{feff}a\r\n", "a\rb\n", "\r\n\r\n", "a\n\n"] {
-            assert_eq!(edited(content.as_bytes(), |_| ()), content.as_bytes(), "{content:?}");
-        }
-        assert_eq!(edited(b"\xe4\n\xff", |_| ()), b"\xe4\n\xff");
-    }
-
-    #[test]
-    fn new_lines_get_the_line_end_of_the_file() {
-        for (before, after) in [
-            ("", "x\n"),
-            ("a", "a\nx"),
-            ("a\n", "a\nx\n"),
-            ("a\r\n", "a\r\nx\r\n"),
-            ("a\r\nb", "a\r\nb\r\nx"),
-            ("a\nb\r\n", "a\nb\r\nx\n"),
-            ("\u{feff}", "\u{feff}x\n"),
-        ] {
-            let at_end = |lines: &mut TextLines<'_>| {
-                let end = lines.len();
-                lines.splice(end..end, [&b"x"[..]]);
-            };
-            assert_eq!(edited(before.as_bytes(), at_end), after.as_bytes(), "{before:?}");
-        }
-    }
-
-    #[test]
-    fn removed_last_line_leaves_the_end_as_it_was() {
-        for (before, after) in [("a\nb\n", "a\n"), ("a\nb", "a"), ("a\r\nb", "a"), ("b\n", ""), ("b", "")] {
-            let remove_last = |lines: &mut TextLines<'_>| lines.splice(lines.len() - 1..lines.len(), []);
-            assert_eq!(edited(before.as_bytes(), remove_last), after.as_bytes(), "{before:?}");
-        }
-    }
-
-    #[test]
-    fn a_line_is_found_as_a_whole() {
-        for (content, found) in [
-            ("x", true),
-            ("x\n", true),
-            ("a\r\nx\r\nb", true),
-            ("\u{feff}x\n", true),
-            ("xx\nx", true),
-            ("ax\nxa\n x\n", false),
-            ("x\r", false),
-            ("", false),
-        ] {
-            assert_eq!(has_line(content.as_bytes(), b"x"), found, "{content:?}");
-        }
-    }
-
-    #[test]
-    fn utf_16_is_refused() {
-        assert!(TextLines::parse(b"\xff\xfea\0\n\0").is_err() && TextLines::parse(b"\xfe\xff\0a").is_err());
-    }
-}
+mod tests;

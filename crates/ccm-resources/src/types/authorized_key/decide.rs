@@ -10,6 +10,7 @@ use super::properties::AuthorizedKeyProperties;
 use crate::parts::accounts::{AccountDifference, AccountPlan, AccountRule, decide, is_absent, verify};
 use crate::parts::ssh_keys::key_line::KeyLine;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
+use crate::parts::text::{self, TextLines, shown};
 
 pub(crate) struct KeyKind;
 
@@ -61,7 +62,7 @@ impl DesiredKey {
     fn is_in(&self, line: &KeyLine<'_>) -> bool {
         match &self.key {
             Some(key) => line.has(key),
-            None => line.comment == self.name,
+            None => line.comment == self.name.as_bytes(),
         }
     }
 }
@@ -72,7 +73,7 @@ pub(crate) struct KeyState {
     /// `None` if the user does not exist.
     pub account: Option<Account>,
     /// Content of the file with the keys; `None` if it does not exist.
-    pub content: Option<String>,
+    pub content: Option<Vec<u8>>,
     /// True if nobody but the user may write the file.
     pub is_private: bool,
     pub home_missing: bool,
@@ -149,7 +150,7 @@ impl ResourceKind for KeyKind {
 
 /// Returns the lines with the key.
 fn lines<'s>(key: &'s DesiredKey, state: &'s KeyState) -> impl Iterator<Item = KeyLine<'s>> {
-    let lines = state.content.as_deref().unwrap_or_default().lines();
+    let lines = text::lines(state.content.as_deref().unwrap_or_default());
     lines.filter_map(KeyLine::parse).filter(|line| key.is_in(line))
 }
 
@@ -180,11 +181,11 @@ pub(crate) fn plan(key: &DesiredKey, state: &KeyState) -> AccountPlan<KeyDiffere
     }
     let Some(line) = first else { return AccountPlan::Create(vec![KeyDifference::User(key.user.clone())]) };
     let mut differences = Vec::new();
-    if let Some(to) = key.options.as_ref().filter(|to| **to != line.options) {
-        differences.push(KeyDifference::Options { from: line.options.to_owned(), to: to.clone() });
+    if let Some(to) = key.options.as_ref().filter(|to| to.as_bytes() != line.options) {
+        differences.push(KeyDifference::Options { from: shown(line.options), to: to.clone() });
     }
-    if line.comment != key.name {
-        differences.push(KeyDifference::Comment { from: line.comment.to_owned(), to: key.name.clone() });
+    if line.comment != key.name.as_bytes() {
+        differences.push(KeyDifference::Comment { from: shown(line.comment), to: key.name.clone() });
     }
     let others = found.count();
     if others > 0 {
@@ -197,35 +198,20 @@ pub(crate) fn plan(key: &DesiredKey, state: &KeyState) -> AccountPlan<KeyDiffere
 }
 
 /// Returns the new content of the file: the key in its place or at the end, and in one line.
-pub(crate) fn new_content(key: &DesiredKey, state: &KeyState) -> String {
-    let old = state.content.as_deref().unwrap_or_default();
-    let mut content = String::with_capacity(old.len() + 256);
-    let mut is_written = key.is_absent;
-    for whole in old.split_inclusive('\n') {
-        match KeyLine::parse(whole).filter(|line| key.is_in(line)) {
-            None => content.push_str(whole),
-            Some(line) if !is_written => {
-                content.push_str(&desired_line(key, line.options));
-                is_written = true;
-            }
-            Some(_) => {}
-        }
-    }
-    if !is_written {
-        if !content.is_empty() && !content.ends_with('\n') {
-            content.push('\n');
-        }
-        content.push_str(&desired_line(key, ""));
-    }
-    content
+pub(crate) fn new_content(key: &DesiredKey, state: &KeyState) -> Vec<u8> {
+    let old_options = lines(key, state).next().map(|line| line.options).unwrap_or_default();
+    let new = (!key.is_absent).then(|| desired_line(key, old_options));
+    let mut lines = TextLines::of(state.content.as_deref().unwrap_or_default());
+    lines.set(|line| KeyLine::parse(line).is_some_and(|line| key.is_in(&line)), new.as_deref());
+    lines.into_content()
 }
 
-fn desired_line(key: &DesiredKey, old_options: &str) -> String {
-    let options = key.options.as_deref().unwrap_or(old_options);
+fn desired_line(key: &DesiredKey, old_options: &[u8]) -> Vec<u8> {
+    let options = key.options.as_deref().map_or(old_options, str::as_bytes);
     let public = key.key.as_ref().map(SshPublicKey::to_string).unwrap_or_default();
-    let words = [options, &public, &key.name];
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.join(" ") + "\n"
+    let words = [options, public.as_bytes(), key.name.as_bytes()];
+    let words: Vec<&[u8]> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(&b' ')
 }
 
 fn no_user(user: &str) -> Failure {

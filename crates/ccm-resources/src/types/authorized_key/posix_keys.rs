@@ -7,6 +7,7 @@ use ccm_model::{Failure, FailureKind};
 use super::decide::{DesiredKey, KeyKind, KeyState, new_content, plan};
 use crate::parts::accounts::AccountPlan;
 use crate::parts::ssh_keys::key_file::{file, read};
+use crate::parts::text::check_encoding;
 use crate::support::file_failure::file_failure;
 
 pub(crate) struct PosixKeys;
@@ -27,12 +28,8 @@ impl Provider<KeyKind> for PosixKeys {
         match read(&account, context.host.files) {
             Ok(Some(found)) => {
                 state.is_private = found.is_private;
-                let text = String::from_utf8(found.content).map_err(|_| {
-                    let path = file(&account).path();
-                    let message = format!("\"{}\" is not UTF-8 text", path.display());
-                    Failure::new(FailureKind::Conflict, message)
-                })?;
-                state.content = Some(text);
+                check_encoding(format_args!("\"{}\"", file(&account).path().display()), &found.content)?;
+                state.content = Some(found.content);
             }
             Ok(None) => {}
             Err(FileError::ParentMissing(_)) => state.home_missing = true,
@@ -61,12 +58,9 @@ impl Provider<KeyKind> for PosixKeys {
         let files = context.host.files;
         // The decision on the state may have been approved as it is.
         let again = read(account, files).map_err(|error| file_failure(&error))?;
-        let now = again.map(|found| String::from_utf8_lossy(&found.content).into_owned());
-        if now != state.content {
+        if again.map(|found| found.content) != state.content {
             return Err(file_failure(&FileError::Changed(file(account).path())));
         }
-        files
-            .write_user_file(file(account), new_content(key, state).as_bytes())
-            .map_err(|error| file_failure(&error))
+        files.write_user_file(file(account), &new_content(key, state)).map_err(|error| file_failure(&error))
     }
 }

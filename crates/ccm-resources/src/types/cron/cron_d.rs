@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions, NewContent, NewFile};
+use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CronKind, CronState, parse_entry, plan};
 use super::desired::DesiredJob;
+use crate::parts::text::{TextFile, lines, replace};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
 
 const DIRECTORY: &str = "/etc/cron.d";
 const MODE: u32 = 0o644;
-const MAX_FILE: u64 = 1 << 20;
 const COMMENT: &str = "# Managed by ccm; changes are overwritten.";
 
 pub(crate) struct CronDirectory;
@@ -29,16 +29,16 @@ impl Provider<CronKind> for CronDirectory {
         if job.entry.is_some() {
             state.user_missing = is_user_missing(job, context)?;
         }
-        let options = InspectOptions { keep_up_to: MAX_FILE, ..InspectOptions::default() };
-        let found = context.host.files.inspect(&job_path(&job.name), options);
+        let path = job_path(&job.name);
+        let found = context.host.files.inspect(&path, InspectOptions::default());
         let found = found.map_err(|error| file_failure(&error))?;
         state.exists = found.link || found.target.is_some();
-        if let Some(file) = found.target.filter(|file| !found.link && file.kind == FileKind::File) {
-            let bytes = context.host.files.content(&job_path(&job.name), MAX_FILE);
-            let bytes = bytes.map_err(|error| file_failure(&error))?.unwrap_or_default();
-            state.content = String::from_utf8_lossy(&bytes).into_owned();
-            state.is_open = file.mode & 0o022 != 0 || file.uid != 0;
-            state.found = parse_file(&state.content);
+        let is_file = found.target.as_ref().is_some_and(|file| file.kind == FileKind::File);
+        if is_file || found.link && job.entry.is_some() {
+            let file = TextFile::read(&path, context)?;
+            state.is_open = found.target.is_some_and(|file| file.mode & 0o022 != 0 || file.uid != 0);
+            state.found = parse_file(file.content());
+            state.content = file.into_content();
         } else if found.parent_missing && job.entry.is_some() {
             let message = format!("the directory \"{DIRECTORY}\" does not exist");
             return Err(Failure::new(FailureKind::Conflict, message)
@@ -62,8 +62,8 @@ impl Provider<CronKind> for CronDirectory {
             (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {
                 let text = format!("{COMMENT}\n{} {} {}\n", entry.times, job.user, entry.command);
                 let attributes = FileAttributes { uid: Some(0), gid: Some(0), mode: Some(MODE) };
-                let new = NewFile { content: NewContent::Bytes(text.as_bytes()), attributes };
-                files.write(&path, &new).map(drop).map_err(|error| file_failure(&error))
+                let written = TextFile::found(&path, state.content.clone()).unchanged(files)?;
+                replace(&written, text.as_bytes(), attributes, files)
             }
             _ => Ok(()),
         }
@@ -85,8 +85,8 @@ pub(super) fn is_user_missing(job: &DesiredJob, context: &Context<'_>) -> Result
 }
 
 /// Reads the job of a file that has nothing else.
-fn parse_file(content: &str) -> Option<(String, super::desired::CronEntry)> {
-    let mut lines = content.strip_suffix('\n')?.lines().filter(|line| *line != COMMENT);
+fn parse_file(content: &[u8]) -> Option<(String, super::desired::CronEntry)> {
+    let mut lines = lines(content.strip_suffix(b"\n")?).filter(|line| *line != COMMENT.as_bytes());
     let (user, entry) = parse_entry(lines.next()?, true)?;
     Some((user?, entry)).filter(|_| lines.next().is_none())
 }
@@ -98,6 +98,7 @@ mod tests {
     #[test]
     fn only_a_file_with_the_job_alone_has_its_form() {
         let line = "0 2 * * * root a\n";
+        let parse_file = |content: &str| parse_file(content.as_bytes());
         assert!(parse_file(line).is_some() && parse_file(&format!("{COMMENT}\n{line}")).is_some());
         for content in
             ["", "0 2 * * * root a", &format!("PATH=/bin\n{line}"), &format!("{line}{line}"), "# x\n"]

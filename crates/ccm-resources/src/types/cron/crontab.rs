@@ -1,5 +1,6 @@
 //! Provider crontab: a line of the crontab of a user, below a comment with the name of the job.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
@@ -9,8 +10,9 @@ use ccm_model::{Claim, ClaimKind, Failure, FailureKind};
 use super::cron_d::is_user_missing;
 use super::decide::{CronKind, CronState, parse_entry, plan};
 use super::desired::{CronEntry, DesiredJob};
+use crate::parts::text::{TextLines, check_encoding, lines};
 use crate::support::object_plan::ObjectPlan;
-use crate::support::output_tail::text;
+use crate::support::output_tail::{bytes, text};
 use crate::support::program::Program;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -47,12 +49,13 @@ impl Provider<CronKind> for Crontab {
             state.user_missing = true;
             return Ok(state);
         }
-        state.content = read(job, context).await?;
-        let mut lines = state.content.lines().skip_while(|line| !is_marker(line, &job.name));
+        let content = Rc::new(read(job, context).await?);
+        let mut lines = lines(&content).skip_while(|line| !is_marker(line, &job.name));
         state.exists = lines.next().is_some();
         let entry = lines.next().and_then(|line| parse_entry(line, false));
         let is_twice = lines.any(|line| is_marker(line, &job.name));
         state.found = entry.filter(|_| !is_twice).map(|(_, entry)| (job.user.clone(), entry));
+        state.content = Some(Rc::clone(&content));
         Ok(state)
     }
 
@@ -62,15 +65,16 @@ impl Provider<CronKind> for Crontab {
         state: &CronState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
+        let old = state.content.as_deref().map(Vec::as_slice).unwrap_or_default();
         let new = match plan(job, state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {
-                new_content(&state.content, &job.name, job.entry.as_ref())
+                new_content(old, &job.name, job.entry.as_ref())
             }
         };
         // Somebody may have edited the crontab since.
-        if read(job, context).await? != state.content {
+        if read(job, context).await? != old {
             let message = format!("the crontab of `{}` changed during the run", job.user);
             return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
         }
@@ -78,18 +82,28 @@ impl Provider<CronKind> for Crontab {
     }
 }
 
-fn is_marker(line: &str, name: &str) -> bool {
-    line.strip_prefix(MARKER) == Some(name)
+fn is_marker(line: &[u8], name: &str) -> bool {
+    line.strip_prefix(MARKER.as_bytes()) == Some(name.as_bytes())
 }
 
 /// Reads the crontab of the user; empty if there is none.
-async fn read(job: &DesiredJob, context: &Context<'_>) -> Result<String, Failure> {
+async fn read(job: &DesiredJob, context: &Context<'_>) -> Result<Vec<u8>, Failure> {
     let crontab = crontab(job, "-l");
     let finished = crontab.finish(Role::Query, context).await?;
     if finished.exit == Exit::Code(1) && text(&finished.stderr).contains("no crontab for") {
-        return Ok(String::new());
+        return Ok(Vec::new());
     }
-    crontab.output(&finished)
+    if let Some(failure) = crontab.failure(&finished) {
+        return Err(failure);
+    }
+    // What is written back has its secrets.
+    let printed = finished.printed_stdout();
+    if printed.truncated() {
+        return Err(Failure::new(FailureKind::Read, format!("the crontab of `{}` is too large", job.user)));
+    }
+    let content = bytes(printed);
+    check_encoding(format_args!("the crontab of `{}`", job.user), &content)?;
+    Ok(content)
 }
 
 /// Returns a call of crontab for the user of a job.
@@ -99,23 +113,20 @@ fn crontab(job: &DesiredJob, action: &str) -> Program {
 }
 
 /// Returns a crontab with the job in its place or at the end, or without the job.
-fn new_content(old: &str, name: &str, entry: Option<&CronEntry>) -> String {
-    let mut text = String::with_capacity(old.len() + 256);
-    let job = entry.map(|entry| format!("{MARKER}{name}\n{} {}\n", entry.times, entry.command));
-    let mut job = job.as_deref();
-    let mut lines = old.lines().peekable();
-    while let Some(line) = lines.next() {
-        if is_marker(line, name) {
-            // The line below belongs to the job, unless it is that of another one.
-            lines.next_if(|line| parse_entry(line, false).is_some());
-            text.push_str(job.take().unwrap_or_default());
-        } else {
-            text.push_str(line);
-            text.push('\n');
-        }
+fn new_content(old: &[u8], name: &str, entry: Option<&CronEntry>) -> Vec<u8> {
+    let job = entry.map(|entry| [format!("{MARKER}{name}"), format!("{} {}", entry.times, entry.command)]);
+    let mut lines = TextLines::of(old);
+    let markers = lines.positions(|line| is_marker(line, name));
+    for marker in markers.iter().rev() {
+        // The line below belongs to the job, unless it is that of another one.
+        let has_entry = parse_entry(lines.get(marker + 1), false).is_some();
+        lines.splice(*marker..marker + 1 + usize::from(has_entry), []);
     }
-    text.push_str(job.unwrap_or_default());
-    text
+    let at = markers.first().copied().unwrap_or(lines.len());
+    lines.splice(at..at, job.iter().flatten().map(String::as_bytes));
+    // crontab refuses a last line without a line end.
+    lines.close();
+    lines.into_content()
 }
 
 #[cfg(test)]
@@ -137,8 +148,12 @@ mod tests {
             (format!("{old}{old}"), job.to_owned()),
             ("# ccm cron: a\n# ccm cron: b\n".to_owned(), format!("{job}# ccm cron: b\n")),
         ] {
-            assert_eq!(new_content(&before, "a", Some(&entry)), after, "{before}");
+            let found = new_content(before.as_bytes(), "a", Some(&entry));
+            assert_eq!(String::from_utf8(found).expect("text"), after, "{before}");
         }
-        assert_eq!(new_content(&format!("x\n{old}y\n"), "a", None), "x\ny\n");
+        assert_eq!(new_content(format!("x\n{old}y\n").as_bytes(), "a", None), b"x\ny\n");
+        let before = b"# caf\xe9\r\n# ccm cron: a\r\n1 1 * * * \xe9\r\n2 2 * * * \xe9";
+        let after = b"# caf\xe9\r\n# ccm cron: a\r\n0 2 * * * new\r\n2 2 * * * \xe9\r\n";
+        assert_eq!(new_content(before, "a", Some(&entry)), after);
     }
 }

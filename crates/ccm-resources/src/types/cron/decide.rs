@@ -1,10 +1,13 @@
 //! The pure decision about a job.
 
+use std::rc::Rc;
+
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
 use serde_json::Value;
 
 use super::desired::{CronEntry, DesiredJob};
+use crate::parts::text::shown;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 pub(crate) struct CronKind;
@@ -16,8 +19,8 @@ pub(crate) struct CronState {
     pub exists: bool,
     /// User and entry; `None` if the job has another form.
     pub found: Option<(String, CronEntry)>,
-    /// The whole text in which the job is.
-    pub content: String,
+    /// Whole content of the file or crontab in which the job is; `None` if there is none.
+    pub content: Option<Rc<Vec<u8>>>,
     /// True if cron ignores the file, because others than root may write it.
     pub is_open: bool,
     pub user_missing: bool,
@@ -132,20 +135,20 @@ pub(crate) fn plan(job: &DesiredJob, state: &CronState) -> ObjectPlan<CronDiffer
 }
 
 /// Splits a line of a crontab into five times, the user if it has one, and the command.
-pub(crate) fn parse_entry(line: &str, has_user: bool) -> Option<(Option<String>, CronEntry)> {
-    let mut rest = line.trim();
-    if !rest.starts_with(|first: char| first.is_ascii_digit() || first == '*') {
+pub(crate) fn parse_entry(line: &[u8], has_user: bool) -> Option<(Option<String>, CronEntry)> {
+    let mut rest = line.trim_ascii();
+    if !rest.first().is_some_and(|first| first.is_ascii_digit() || *first == b'*') {
         return None;
     }
     let mut next = || {
-        let (word, after) = rest.split_once([' ', '\t'])?;
-        rest = after.trim_start();
-        Some(word.to_owned())
+        let (word, after) = rest.split_at(rest.iter().position(|byte| matches!(byte, b' ' | b'\t'))?);
+        rest = after.trim_ascii_start();
+        Some(shown(word))
     };
     let times: Option<Vec<String>> = (0..5).map(|_| next()).collect();
     let times = times?.join(" ");
     let user = if has_user { Some(next()?) } else { None };
-    (!rest.is_empty()).then(|| (user, CronEntry { times, command: rest.to_owned() }))
+    (!rest.is_empty()).then(|| (user, CronEntry { times, command: shown(rest) }))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::rules::FileRule;
 use super::state::{FileState, describe};
 use crate::parts::tree::plan::TreeChange;
 use crate::parts::tree::{self, report};
-use crate::support::file_failure::mount_point;
+use crate::support::file_failure::{mount_point, untrusted_link};
 use crate::support::values::file_mode::shown_mode;
 
 const SET_ID: u32 = 0o6000;
@@ -392,7 +392,7 @@ fn directory(file: &DesiredFile, state: &FileState) -> FilePlan {
     let path = file.path.display();
     let Some(target) = &state.found.target else {
         return match (state.found.link, state.found.untrusted_owner) {
-            (true, Some(owner)) => FilePlan::Fail(untrusted_link(file, owner)),
+            (true, Some(owner)) => FilePlan::Fail(untrusted_link(&file.path, owner)),
             (true, None) => FilePlan::Fail(dangling_link(file)),
             (false, _) => FilePlan::MakeDirectory,
         };
@@ -470,11 +470,6 @@ fn attributes_of_link(file: &DesiredFile) -> Failure {
     let message =
         format!("\"{}\" is a symbolic link, whose attributes cannot be managed", file.path.display());
     conflict(message).with_hint("use the path that the link leads to")
-}
-
-fn untrusted_link(file: &DesiredFile, owner: u32) -> Failure {
-    let message = format!("\"{}\" is a link owned by uid {owner} and is not followed", file.path.display());
-    conflict(message).with_hint("use the path that the link leads to, or make root the owner of the link")
 }
 
 fn dangling_link(file: &DesiredFile) -> Failure {

@@ -1,6 +1,5 @@
 //! Provider posix: the file `/etc/hosts`.
 
-use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
@@ -8,9 +7,8 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_model::Failure;
 
 use super::decide::{DesiredHost, HostKind, plan};
-use super::hosts_file::{HOSTS, HostsFile};
+use super::hosts_file::HostsFile;
 use crate::support::object_plan::ObjectPlan;
-use crate::support::system_file::write;
 
 pub(crate) struct PosixHosts;
 
@@ -36,6 +34,6 @@ impl Provider<HostKind> for PosixHosts {
             ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {}
         }
         let new = file.with(&host.name, |line| host.manages(line), host.line(file).as_ref());
-        write(Path::new(HOSTS), file.content.as_deref(), &new, context)
+        file.file.write(new, context).map(drop)
     }
 }

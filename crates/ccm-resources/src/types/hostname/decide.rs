@@ -5,6 +5,7 @@ use ccm_model::{Failure, Fields, Resource};
 use ccm_properties::PropertyError;
 use serde_json::Value;
 
+use crate::parts::text::{TextFile, shown};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
@@ -50,16 +51,26 @@ fn name_error(name: &str) -> Option<String> {
 pub(crate) struct HostnameState {
     /// Name of the kernel.
     pub running: String,
-    /// Content of `/etc/hostname`; `None` if it does not exist.
-    pub content: Option<String>,
+    /// The file `/etc/hostname`.
+    pub file: TextFile,
 }
 
 impl HostnameState {
     /// Returns the name in `/etc/hostname`.
-    pub(super) fn saved(&self) -> Option<&str> {
-        let lines = self.content.iter().flat_map(|content| content.lines()).map(str::trim);
-        lines.into_iter().find(|line| !line.is_empty() && !line.starts_with('#'))
+    pub(super) fn saved(&self) -> Option<String> {
+        self.file.iter().find(|line| is_name(line)).map(|line| shown(line.trim_ascii()))
     }
+
+    /// Returns the content of `/etc/hostname` with a name. Comments stay.
+    pub(super) fn with(&self, name: &str) -> Vec<u8> {
+        let mut lines = self.file.lines();
+        lines.set(is_name, Some(name.as_bytes()));
+        lines.into_content()
+    }
+}
+
+fn is_name(line: &[u8]) -> bool {
+    !matches!(line.trim_ascii(), [] | [b'#', ..])
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,8 +142,8 @@ pub(super) fn plan(name: &DesiredHostname, state: &HostnameState) -> ObjectPlan<
     let to = &name.0;
     let running = (state.running != *to)
         .then(|| HostnameDifference::Running { from: state.running.clone(), to: to.clone() });
-    let saved = (state.saved() != Some(to))
-        .then(|| HostnameDifference::Saved { from: state.saved().map(str::to_owned), to: to.clone() });
+    let saved = Some(state.saved()).filter(|saved| saved.as_ref() != Some(to));
+    let saved = saved.map(|from| HostnameDifference::Saved { from, to: to.clone() });
     let differences: Vec<HostnameDifference> = running.into_iter().chain(saved).collect();
     if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
 }
@@ -152,11 +163,23 @@ mod tests {
     #[test]
     fn decisions_match_the_table() {
         let rows = assert_rows(TABLE, |[running, saved]| {
-            let content = (saved != "-").then(|| format!("\n{saved}\n"));
-            let state = HostnameState { running: running.to_owned(), content };
+            let file = if saved == "-" { TextFile::default() } else { TextFile::of(format!("\n{saved}\n")) };
+            let state = HostnameState { running: running.to_owned(), file };
             HostnameKind::decide(&DesiredHostname("web.a".to_owned()), &state, None)
         });
         assert_eq!(rows, 5);
+    }
+
+    #[test]
+    fn file_has_one_name_afterwards() {
+        for (before, after) in [
+            (&b""[..], &b"web\n"[..]),
+            (b"old", b"web"),
+            (b"# caf\xe9\r\nold\r\nother\r\n", b"# caf\xe9\r\nweb\r\n"),
+        ] {
+            let state = HostnameState { file: TextFile::of(before), ..HostnameState::default() };
+            assert_eq!(state.with("web"), after);
+        }
     }
 
     #[test]

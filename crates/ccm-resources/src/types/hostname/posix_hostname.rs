@@ -7,9 +7,9 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
+use crate::parts::text::{TextFile, read_text};
 use crate::support::object_plan::ObjectPlan;
 use crate::support::program::Program;
-use crate::support::system_file::{read, write};
 
 pub(super) const FILE: &str = "/etc/hostname";
 const RUNNING: &str = "/proc/sys/kernel/hostname";
@@ -23,9 +23,9 @@ impl Provider<HostnameKind> for PosixHostname {
         _: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<HostnameState, Failure> {
-        let running = read(Path::new(RUNNING), context)?.unwrap_or_default();
-        let saved = read(Path::new(FILE), context)?;
-        Ok(HostnameState { running: running.trim_end().to_owned(), content: saved })
+        let running = read_text(Path::new(RUNNING), context)?.unwrap_or_default();
+        let file = TextFile::read(Path::new(FILE), context)?;
+        Ok(HostnameState { running: running.trim_end().to_owned(), file })
     }
 
     async fn execute(
@@ -43,19 +43,16 @@ impl Provider<HostnameKind> for PosixHostname {
         for difference in differences {
             match difference {
                 HostnameDifference::Running { from, to } => {
-                    set(&to, context).await.map_err(|failure| {
-                        match failure.kind {
-                    FailureKind::Exit => failure.with_hint(
-                        "set the name of a container where it is made, or add `control` to leave it out here",
-                    ),
-                    _ => failure,
-                }
+                    set(&to, context).await.map_err(|failure| match failure.kind {
+                        FailureKind::Exit => failure.with_hint(
+                            "set the name of a container where it is made, or add `control` to leave it out here",
+                        ),
+                        _ => failure,
                     })?;
                     running_before = Some(from);
                 }
                 HostnameDifference::Saved { to, .. } => {
-                    let written =
-                        write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context);
+                    let written = state.file.write(state.with(&to), context);
                     if let (Err(failure), Some(before)) = (&written, &running_before) {
                         let is_undone = set(before, context).await.is_ok();
                         return Err(Failure { changed: !is_undone, ..failure.clone() });

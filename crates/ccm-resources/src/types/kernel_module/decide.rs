@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::module_files::ModprobeSettings;
 use super::properties::KernelModuleProperties;
+use crate::parts::text::TextFile;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
@@ -97,11 +98,11 @@ pub(crate) enum ModuleActivity {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModuleState {
     pub activity: ModuleActivity,
-    /// Content of the file that loads the module at boot; `None` if it does not exist.
-    pub boot_file: Option<String>,
+    /// File that loads the module at boot.
+    pub boot_file: TextFile,
     pub is_loaded_at_boot: bool,
-    /// Content of the file for modprobe; `None` if it does not exist.
-    pub modprobe_file: Option<String>,
+    /// File for modprobe.
+    pub modprobe_file: TextFile,
     pub settings: ModprobeSettings,
 }
 

@@ -8,10 +8,9 @@ use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDifference, ModuleState, plan};
 use super::module_files::{ModprobeSettings, boot_content, boot_file, loads, modprobe_file};
-use crate::support::file_failure::file_failure;
+use crate::parts::text::{TextFile, read_text};
 use crate::support::object_plan::ObjectPlan;
 use crate::support::program::Program;
-use crate::support::system_file::{read, write};
 
 /// Modules that the kernel has.
 const MODULES: &str = "/sys/module";
@@ -27,13 +26,13 @@ impl Provider<KernelModuleKind> for Kmod {
         context: &mut Context<'_>,
     ) -> Result<ModuleState, Failure> {
         let name = &*module.name;
-        let boot_file = read(&boot_file(name), context)?;
-        let modprobe_file = read(&modprobe_file(name), context)?;
+        let boot_file = TextFile::read(&boot_file(name), context)?;
+        let modprobe_file = TextFile::read(&modprobe_file(name), context)?;
         Ok(ModuleState {
             activity: activity(name, context).await?,
-            is_loaded_at_boot: boot_file.as_deref().is_some_and(|content| loads(content, name)),
+            is_loaded_at_boot: loads(&boot_file, name),
             boot_file,
-            settings: ModprobeSettings::parse(modprobe_file.as_deref().unwrap_or_default(), name),
+            settings: ModprobeSettings::parse(&modprobe_file, name),
             modprobe_file,
         })
     }
@@ -52,11 +51,11 @@ impl Provider<KernelModuleKind> for Kmod {
         let name = &*module.name;
         let mut changed = false;
         let settings = module.settings(&state.settings);
+        let mut modprobe_file = state.modprobe_file.clone();
         let is_new = settings != state.settings;
         // Parameters count when the module is loaded, and what is unloaded must not be loaded again.
         if is_new {
-            let new = settings.content(name);
-            put(&modprobe_file(name), state.modprobe_file.as_deref(), &new, context)?;
+            modprobe_file = put(&modprobe_file, settings.content(name), context)?;
             changed = true;
         }
         for difference in &differences {
@@ -64,18 +63,15 @@ impl Provider<KernelModuleKind> for Kmod {
                 ModuleDifference::Loaded(to) => load(name, *to, context).await,
                 ModuleDifference::Boot(to) => {
                     let new = if *to { boot_content(name) } else { String::new() };
-                    put(&boot_file(name), state.boot_file.as_deref(), &new, context)
+                    put(&state.boot_file, new, context).map(drop)
                 }
                 ModuleDifference::Blacklist(_) | ModuleDifference::Options { .. } => continue,
             };
             if let Err(failure) = done {
                 let is_first = matches!(difference, ModuleDifference::Loaded(_));
                 // The module is as before, and so are its settings.
-                let is_undone = is_new && is_first && {
-                    let (old, new) = (state.modprobe_file.as_deref(), settings.content(name));
-                    let now = (!new.is_empty()).then_some(&*new);
-                    put(&modprobe_file(name), now, old.unwrap_or_default(), context).is_ok()
-                };
+                let old = state.modprobe_file.content();
+                let is_undone = is_new && is_first && put(&modprobe_file, old, context).is_ok();
                 return Err(Failure { changed: (changed && !is_undone) || failure.changed, ..failure });
             }
             changed = true;
@@ -107,9 +103,9 @@ async fn activity(name: &str, context: &Context<'_>) -> Result<ModuleActivity, F
 
 /// Reads the list of modules that are a part of the kernel. A container may not have it.
 fn built_in(context: &Context<'_>) -> Result<BuiltInModules, Failure> {
-    let release = read(Path::new(RELEASE), context)?.unwrap_or_default();
+    let release = read_text(Path::new(RELEASE), context)?.unwrap_or_default();
     let path = PathBuf::from(format!("/lib/modules/{}/modules.builtin", release.trim()));
-    Ok(BuiltInModules(read(&path, context)?.unwrap_or_default()))
+    Ok(BuiltInModules(read_text(&path, context)?.unwrap_or_default()))
 }
 
 async fn load(name: &str, is_loaded: bool, context: &Context<'_>) -> Result<(), Failure> {
@@ -136,10 +132,7 @@ async fn load(name: &str, is_loaded: bool, context: &Context<'_>) -> Result<(), 
 }
 
 /// Writes a file, or removes it if its content is to be empty.
-fn put(path: &Path, old: Option<&str>, new: &str, context: &Context<'_>) -> Result<(), Failure> {
-    match (old, new) {
-        (None, "") => Ok(()),
-        (Some(_), "") => context.host.files.remove(path, false).map_err(|error| file_failure(&error)),
-        (old, new) => write(path, old, new, context),
-    }
+fn put(file: &TextFile, new: impl Into<Vec<u8>>, context: &Context<'_>) -> Result<TextFile, Failure> {
+    let new = new.into();
+    if new.is_empty() { file.remove(context) } else { file.write(new, context) }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::parts::text::TextFile;
+
 /// First line of a file, so that nobody edits it by hand.
 const HEADER: &str = "# Managed by ccm.\n";
 
@@ -25,10 +27,10 @@ pub(crate) struct ModprobeSettings {
 
 impl ModprobeSettings {
     /// Reads the settings of a module. A module that is only half blacklisted counts as not blacklisted.
-    pub(super) fn parse(content: &str, module: &str) -> Self {
+    pub(super) fn parse(file: &TextFile, module: &str) -> Self {
         let mut settings = Self::default();
         let (mut is_ignored, mut is_refused) = (false, false);
-        for line in content.lines() {
+        for line in file.iter().filter_map(|line| str::from_utf8(line).ok()) {
             let mut words = line.split_whitespace();
             let (Some(command), Some(name)) = (words.next(), words.next()) else { continue };
             if name.replace('-', "_") != module {
@@ -60,8 +62,9 @@ impl ModprobeSettings {
 }
 
 /// Returns `true` if a file loads a module at boot.
-pub(super) fn loads(content: &str, module: &str) -> bool {
-    content.lines().map(str::trim).any(|line| line.replace('-', "_") == module)
+pub(super) fn loads(file: &TextFile, module: &str) -> bool {
+    let mut lines = file.iter().filter_map(|line| str::from_utf8(line).ok());
+    lines.any(|line| line.trim().replace('-', "_") == module)
 }
 
 /// Returns the content of a file that loads a module at boot.
@@ -77,13 +80,13 @@ mod tests {
     fn settings_are_read_as_they_are_written() {
         for (is_blacklisted, options) in [(false, ""), (true, ""), (false, "a=1 b=2"), (true, "a=1")] {
             let settings = ModprobeSettings { is_blacklisted, options: options.to_owned() };
-            assert_eq!(ModprobeSettings::parse(&settings.content("br_netfilter"), "br_netfilter"), settings);
+            let file = TextFile::of(settings.content("br_netfilter"));
+            assert_eq!(ModprobeSettings::parse(&file, "br_netfilter"), settings);
         }
-        let half = ModprobeSettings::parse("blacklist usb-storage\noptions other a=1\n", "usb_storage");
-        assert_eq!(half, ModprobeSettings::default());
-        assert!(
-            loads(&boot_content("br_netfilter"), "br_netfilter") && loads("br-netfilter\n", "br_netfilter")
-        );
-        assert!(!loads("# br_netfilter\n", "br_netfilter"));
+        let half = TextFile::of("blacklist usb-storage\noptions other a=1\n");
+        assert_eq!(ModprobeSettings::parse(&half, "usb_storage"), ModprobeSettings::default());
+        let loads = |content: &str| loads(&TextFile::of(content), "br_netfilter");
+        assert!(loads(&boot_content("br_netfilter")) && loads("br-netfilter\n"));
+        assert!(!loads("# br_netfilter\n"));
     }
 }

@@ -1,6 +1,6 @@
 //! The pure decision about the locale of the machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::properties::{CATEGORIES, LocaleName, LocaleProperties};
 use super::settings_file::value;
+use crate::parts::text::TextFile;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 /// Variable with the locale.
@@ -59,9 +60,7 @@ impl DesiredLocale {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LocaleState {
     /// File with the variables.
-    pub path: PathBuf,
-    /// Content of the file; `None` if it does not exist.
-    pub content: Option<String>,
+    pub file: TextFile,
     /// Desired locales that the machine does not have.
     pub missing: Vec<MissingLocale>,
 }
@@ -124,7 +123,7 @@ impl ResourceKind for LocaleKind {
     }
 
     fn describe(locale: &DesiredLocale, state: &LocaleState, _: &str) -> Described {
-        let lang = state.content.as_deref().and_then(|content| value(content, LANG));
+        let lang = value(&state.file, LANG);
         Described {
             ensure: "present".to_owned(),
             state: Fields::from([
@@ -150,15 +149,13 @@ pub(super) fn plan(locale: &DesiredLocale, state: &LocaleState) -> ObjectPlan<Lo
             MissingLocale::NotInstalled(name) => return ObjectPlan::Fail(not_installed(name)),
         }
     }
-    let content = state.content.as_deref().unwrap_or_default();
     for (variable, to) in &locale.variables {
-        let from = value(content, variable);
-        if from == Some(&to.0) {
+        let from = value(&state.file, variable);
+        if from.as_ref() == Some(&to.0) {
             continue;
         }
         let all = CATEGORIES.iter().copied().chain([LANG]);
         let Some(variable) = all.into_iter().find(|known| known == variable) else { continue };
-        let from = from.map(str::to_owned);
         differences.push(LocaleDifference::Variable { variable, from, to: to.0.clone() });
     }
     if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
@@ -204,7 +201,7 @@ mod tests {
                 if value == "-" { String::new() } else { format!("{variable}={value}\n") }
             };
             let state = LocaleState {
-                content: Some(line("LANG", lang) + &line("LC_TIME", time)),
+                file: TextFile::of(line("LANG", lang) + &line("LC_TIME", time)),
                 missing: match missing {
                     "generated" => {
                         vec![MissingLocale::Generated { name: "b".to_owned(), line: "b B".to_owned() }]
@@ -213,7 +210,6 @@ mod tests {
                     "notinstalled" => vec![MissingLocale::NotInstalled("b".to_owned())],
                     _ => Vec::new(),
                 },
-                ..LocaleState::default()
             };
             LocaleKind::decide(&locale, &state, None)
         });

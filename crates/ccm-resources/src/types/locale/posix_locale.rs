@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
@@ -14,10 +13,10 @@ use super::decide::{
 };
 use super::properties::canonical;
 use super::settings_file::{generated_line, with_generated, with_values};
+use crate::parts::text::{TextFile, read_text};
 use crate::support::object_plan::ObjectPlan;
 use crate::support::output_tail::text;
 use crate::support::program::Program;
-use crate::support::system_file::{read, write};
 
 /// Files with the variables: that of systemd, and that of the Debian family.
 pub(super) const FILE: &str = "/etc/locale.conf";
@@ -42,17 +41,15 @@ impl Provider<LocaleKind> for PosixLocale {
         let files = context.host.files;
         let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
         let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
-        // One of the two files may be a link to the other.
-        let path = files.canonical(Path::new(path)).unwrap_or_else(|_| path.into());
-        let saved = read(&path, context)?;
-        let mut state = LocaleState { path, content: saved, missing: Vec::new() };
+        let file = TextFile::read(Path::new(path), context)?;
+        let mut state = LocaleState { file, missing: Vec::new() };
         let installed = context.state_cache(async || installed(context).await).await?;
         let Some(installed) = &installed.0 else { return Ok(state) };
         let names = || locale.variables.iter().map(|(_, name)| name);
         if names().all(|name| installed.contains(&name.canonical())) {
             return Ok(state);
         }
-        let supported = read(Path::new(SUPPORTED), context)?;
+        let supported = read_text(Path::new(SUPPORTED), context)?;
         for name in names().filter(|name| !installed.contains(&name.canonical())) {
             let is_it = |found: &str| canonical(found) == name.canonical();
             let name = name.0.clone();
@@ -95,9 +92,9 @@ impl Provider<LocaleKind> for PosixLocale {
         if values.is_empty() {
             return Ok(());
         }
-        let new = with_values(state.content.as_deref().unwrap_or_default(), &values);
-        let written = write(&state.path, state.content.as_deref(), &new, context);
-        written.map_err(|failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure })
+        let written = state.file.write(with_values(&state.file, &values), context);
+        let changed = |failure: Failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure };
+        written.map(drop).map_err(changed)
     }
 }
 
@@ -123,18 +120,13 @@ async fn installed(context: &Context<'_>) -> Result<InstalledLocales, Failure> {
 
 /// Adds lines to the list, and generates the locales of the list. A list with an error is put back.
 async fn generate(lines: &[&str], context: &Context<'_>) -> Result<(), Failure> {
-    let path = Path::new(LIST);
-    let old = Rc::new(read(path, context)?);
-    let list = old.as_deref().unwrap_or_default().to_owned();
-    let list = lines.iter().fold(list, |list, line| with_generated(&list, line));
-    let is_new = old.as_deref() != Some(&list);
-    if is_new {
-        write(path, old.as_deref(), &list, context)?;
-    }
+    let old = TextFile::read(Path::new(LIST), context)?;
+    let list = with_generated(&old, lines);
+    let is_new = !old.exists() || old.content() != list;
+    let written = if is_new { old.write(list, context)? } else { old.clone() };
     let generated = Program::new("locale-gen").in_package("`locales`").run(context).await;
     if let (Err(failure), true) = (&generated, is_new) {
-        let before = old.as_deref().unwrap_or_default();
-        let is_undone = write(path, Some(&list), before, context).is_ok();
+        let is_undone = written.write(old.content().to_owned(), context).is_ok();
         return Err(Failure { changed: !is_undone, ..failure.clone() });
     }
     generated

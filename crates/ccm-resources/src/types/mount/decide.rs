@@ -11,6 +11,7 @@ use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::{Fstab, FstabLine};
 use super::mount_options::differing;
 use crate::parts::mounts::MountedFilesystem;
+use crate::parts::text::shown;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 pub(crate) struct MountKind;
@@ -111,9 +112,9 @@ impl ResourceKind for MountKind {
                 ("resource_type", Value::from("mount")),
                 ("name", Value::from(mount.mount_point.as_str())),
                 ("ensure", Value::from(ensure)),
-                ("device", Value::from(line.map(|line| line.device.clone()))),
-                ("fstype", Value::from(line.map(|line| line.fstype.clone()))),
-                ("options", Value::from(line.map(|line| line.options.clone()))),
+                ("device", Value::from(line.map(|line| shown(&line.device)))),
+                ("fstype", Value::from(line.map(|line| shown(&line.fstype)))),
+                ("options", Value::from(line.map(|line| shown(&line.options)))),
                 ("mounted_device", Value::from(state.mounted.as_ref().map(|found| found.source.clone()))),
                 ("mounted_options", Value::from(state.mounted.as_ref().map(|found| found.options.clone()))),
             ]),
@@ -156,9 +157,9 @@ fn field_differences(mount: &DesiredMount, lines: &[FstabLine]) -> Vec<MountDiff
         return Vec::new();
     }
     let fields: [FstabField; 5] = [
-        ("device", |line| line.device.clone()),
-        ("fstype", |line| line.fstype.clone()),
-        ("options", |line| line.options.clone()),
+        ("device", |line| shown(&line.device)),
+        ("fstype", |line| shown(&line.fstype)),
+        ("options", |line| shown(&line.options)),
         ("dump", |line| line.dump.to_string()),
         ("pass", |line| line.pass.to_string()),
     ];

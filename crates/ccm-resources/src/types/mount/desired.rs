@@ -101,9 +101,9 @@ impl DesiredMount {
     /// Returns the line that the mount is to have in `/etc/fstab`.
     pub(super) fn line(&self, old: Option<&FstabLine>) -> FstabLine {
         FstabLine {
-            device: self.device.clone(),
-            mount_point: self.mount_point.clone(),
-            fstype: self.fstype.clone(),
+            device: self.device.clone().into(),
+            mount_point: self.mount_point.clone().into(),
+            fstype: self.fstype.clone().into(),
             options: self.options(old).to_owned(),
             dump: self.dump.or(old.map(|old| old.dump)).unwrap_or_default(),
             pass: self.pass.or(old.map(|old| old.pass)).unwrap_or_default(),
@@ -111,12 +111,13 @@ impl DesiredMount {
     }
 
     /// Returns the options that the line is to have.
-    pub(super) fn options<'a>(&'a self, old: Option<&'a FstabLine>) -> &'a str {
-        self.options.as_deref().or(old.map(|old| &*old.options)).unwrap_or(DEFAULTS)
+    pub(super) fn options<'a>(&'a self, old: Option<&'a FstabLine>) -> &'a [u8] {
+        let given = self.options.as_deref().map(str::as_bytes);
+        given.or(old.map(|old| &*old.options)).unwrap_or(DEFAULTS.as_bytes())
     }
 
     pub(super) fn is_bind(&self) -> bool {
-        self.options.as_deref().is_some_and(is_bind)
+        self.options.as_deref().is_some_and(|options| is_bind(options.as_bytes()))
     }
 
     /// Returns the path of the device, which may be a link; `None` if it has none, as that of a server or of memory.

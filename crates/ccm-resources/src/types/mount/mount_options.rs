@@ -22,13 +22,13 @@ const IMPLIED: &[(&str, &[&str])] = &[
 ];
 
 /// Returns `true` for a bind mount.
-pub(super) fn is_bind(options: &str) -> bool {
-    options.split(',').any(|option| matches!(option, "bind" | "rbind"))
+pub(super) fn is_bind(options: &[u8]) -> bool {
+    options.split(|byte| *byte == b',').any(|option| matches!(option, b"bind" | b"rbind"))
 }
 
 /// Returns the comparable options in which a mounted file system differs, as it has them and as they are desired.
 pub(super) fn differing(desired: &str, mounted: &MountedFilesystem) -> Option<(String, String)> {
-    let is_bind = is_bind(desired);
+    let is_bind = is_bind(desired.as_bytes());
     let has = |option: &str| mounted.options.split(',').any(|found| found == option);
     let (mut from, mut to) = (Vec::new(), Vec::new());
     for (set, unset) in FLAGS {

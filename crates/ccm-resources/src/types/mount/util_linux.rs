@@ -8,14 +8,14 @@ use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
 use super::desired::{DesiredMount, MountEnsure};
-use super::fstab::{FSTAB, Fstab};
+use super::fstab::Fstab;
 use super::mount_options::is_bind;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
 use crate::parts::systemd::SYSTEMD_RUNNING;
 use crate::parts::systemd::systemctl::Systemctl;
+use crate::parts::text::TextFile;
 use crate::support::object_plan::ObjectPlan;
 use crate::support::program::{ErrorLines, Program};
-use crate::support::system_file::write;
 
 /// Types that say nothing about the file system that is mounted.
 const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
@@ -57,7 +57,9 @@ impl Provider<MountKind> for UtilLinux {
                 unmount(mount, state, context).await?;
                 let written = save(mount, state, context).await;
                 let changed = state.mounted.is_some();
-                return written.map_err(|failure| Failure { changed: changed || failure.changed, ..failure });
+                let written =
+                    written.map_err(|failure| Failure { changed: changed || failure.changed, ..failure });
+                return written.map(drop);
             }
             ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
         };
@@ -79,7 +81,7 @@ impl Provider<MountKind> for UtilLinux {
             unmount(mount, state, context).await?;
         }
         let saved = save(mount, state, context).await;
-        saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
+        let saved = saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
         let point = &*mount.mount_point;
         let mounted = if mounts {
             tool("mount").with(["--", point]).run(&*context).await
@@ -92,7 +94,7 @@ impl Provider<MountKind> for UtilLinux {
         };
         match mounted {
             Ok(()) => Ok(()),
-            Err(failure) => Err(undo(mount, state, unmounts, failure, context).await),
+            Err(failure) => Err(undo(mount, (&state.fstab.file, &saved), unmounts, failure, context).await),
         }
     }
 }
@@ -136,7 +138,7 @@ fn obstacle(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle
 /// Puts the line of a file system back that can't be mounted, and mounts again what was unmounted for it.
 async fn undo(
     mount: &DesiredMount,
-    state: &MountState,
+    (old, saved): (&TextFile, &TextFile),
     was_unmounted: bool,
     failure: Failure,
     context: &Context<'_>,
@@ -147,13 +149,8 @@ async fn undo(
         }
         _ => failure,
     };
-    let new = state
-        .fstab
-        .with(&mount.mount_point, Some(&mount.line(state.fstab.lines(&mount.mount_point).first())));
-    let old = state.fstab.content.as_deref();
-    let is_saved = old == Some(&new);
-    let is_undone = is_saved || {
-        let written = write(Path::new(FSTAB), Some(&new), old.unwrap_or_default(), context);
+    let is_undone = saved == old || {
+        let written = saved.write(old.content().to_owned(), context);
         written.is_ok() && reload(context).await.is_ok()
     };
     let is_mounted_again = !was_unmounted
@@ -180,17 +177,17 @@ async fn unmount(mount: &DesiredMount, state: &MountState, context: &Context<'_>
     Ok(())
 }
 
-/// Writes the line to `/etc/fstab`, or removes it.
-async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
+/// Writes the line to `/etc/fstab`, or removes it. Returns the file as it is then.
+async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<TextFile, Failure> {
     let old = state.fstab.lines(&mount.mount_point).first();
     let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(old));
     let new = state.fstab.with(&mount.mount_point, line.as_ref());
-    let before = state.fstab.content.as_deref();
-    if before.unwrap_or_default() == new {
-        return Ok(());
+    let old = &state.fstab.file;
+    if old.content() == new {
+        return Ok(old.clone());
     }
-    write(Path::new(FSTAB), before, &new, context)?;
-    reload(context).await.map_err(|failure| Failure { changed: true, ..failure })
+    let saved = old.write(new, context)?;
+    reload(context).await.map(|()| saved).map_err(|failure| Failure { changed: true, ..failure })
 }
 
 /// Makes systemd read `/etc/fstab` again, of which each line is a unit.

@@ -11,7 +11,7 @@ use ccm_model::Failure;
 
 use super::key::ParameterKey;
 use super::properties::normalized;
-use crate::support::system_file::{edited, read};
+use crate::parts::text::{TextFile, shown};
 
 /// Files by path.
 #[derive(Default)]
@@ -20,8 +20,7 @@ pub(super) struct ParameterFiles(RefCell<HashMap<PathBuf, Rc<ParameterFile>>>);
 /// File such as `/etc/sysctl.d/90-ccm.conf`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParameterFile {
-    /// `None` if the file does not exist.
-    pub content: Option<String>,
+    pub file: TextFile,
     parameters: HashMap<ParameterKey, SavedParameter>,
 }
 
@@ -42,20 +41,20 @@ impl ParameterFiles {
         if let Some(known) = cache.0.borrow().get(path) {
             return Ok(Rc::clone(known));
         }
-        let file = Rc::new(ParameterFile::parse(read(path, context)?));
+        let file = Rc::new(ParameterFile::parse(TextFile::read(path, context)?));
         cache.0.borrow_mut().insert(path.to_owned(), Rc::clone(&file));
         Ok(file)
     }
 }
 
 impl ParameterFile {
-    pub(super) fn parse(content: Option<String>) -> Self {
+    pub(super) fn parse(file: TextFile) -> Self {
         let mut parameters: HashMap<ParameterKey, SavedParameter> = HashMap::new();
-        for (key, value) in content.iter().flat_map(|content| content.lines()).filter_map(line) {
+        for (key, value) in file.iter().filter_map(line) {
             let lines = parameters.get(&key).map_or(0, |saved| saved.lines) + 1;
             parameters.insert(key, SavedParameter { value, lines });
         }
-        Self { content, parameters }
+        Self { file, parameters }
     }
 
     pub(super) fn get(&self, key: &ParameterKey) -> Option<&SavedParameter> {
@@ -63,35 +62,25 @@ impl ParameterFile {
     }
 
     /// Returns the content with one line for a parameter, or without the parameter.
-    pub(super) fn with(&self, key: &ParameterKey, desired: Option<(&str, &str)>) -> String {
-        let mut new_line = desired.map(|(name, value)| format!("{name} = {value}"));
-        let is_same = |text: &str| line(text).is_some_and(|(found, _)| found == *key);
-        let old = self.content.as_deref().unwrap_or_default();
-        let mut is_written = false;
-        let edit = |text: &str| {
-            is_same(text).then(|| {
-                is_written = true;
-                new_line.take().unwrap_or_default()
-            })
-        };
-        let content = edited(old, edit, String::new);
-        match desired {
-            Some((name, value)) if !is_written => edited(&content, |_| None, || format!("{name} = {value}")),
-            _ => content,
-        }
+    pub(super) fn with(&self, key: &ParameterKey, desired: Option<(&str, &str)>) -> Vec<u8> {
+        let new = desired.map(|(name, value)| format!("{name} = {value}"));
+        let mut lines = self.file.lines();
+        let is_its = |text: &[u8]| line(text).is_some_and(|(found, _)| found == *key);
+        lines.set(is_its, new.as_deref().map(str::as_bytes));
+        lines.into_content()
     }
 }
 
 /// Returns the parameter of a line. A dash in front of the name, which makes sysctl ignore errors, is left out.
-fn line(text: &str) -> Option<(ParameterKey, String)> {
-    let text = text.trim();
-    if text.starts_with(['#', ';']) {
+fn line(text: &[u8]) -> Option<(ParameterKey, String)> {
+    let text = text.trim_ascii();
+    if text.starts_with(b"#") || text.starts_with(b";") {
         return None;
     }
-    let (name, value) = text.split_once('=')?;
-    let name = name.trim();
+    let (name, value) = text.split_at(memchr::memchr(b'=', text)?);
+    let name = str::from_utf8(name).ok()?.trim();
     let key = ParameterKey::parse(name.strip_prefix('-').unwrap_or(name))?;
-    Some((key, normalized(value)))
+    Some((key, normalized(&shown(&value[1..]))))
 }
 
 #[cfg(test)]
@@ -106,7 +95,7 @@ mod tests {
 
     #[test]
     fn last_line_counts() {
-        let file = ParameterFile::parse(Some(FILE.to_owned()));
+        let file = ParameterFile::parse(TextFile::of(FILE));
         let saved = |value: &str, lines| Some(SavedParameter { value: value.to_owned(), lines });
         assert_eq!(file.get(&key("vm.swappiness")).cloned(), saved("2", 2));
         assert_eq!(file.get(&key("net.ipv4.ip_forward")).cloned(), saved("1", 1));
@@ -115,8 +104,9 @@ mod tests {
 
     #[test]
     fn parameter_has_one_line_afterwards() {
-        let file = ParameterFile::parse(Some(FILE.to_owned()));
-        let with = |name, value: Option<&str>| file.with(&key(name), value.map(|value| (name, value)));
+        let file = ParameterFile::parse(TextFile::of(FILE));
+        let text = |content| String::from_utf8(content).expect("text");
+        let with = |name, value: Option<&str>| text(file.with(&key(name), value.map(|value| (name, value))));
         assert_eq!(
             with("vm.swappiness", Some("3")),
             FILE.replace("vm.swappiness=1", "vm.swappiness = 3").replace("vm.swappiness = 2\n", "")
@@ -127,6 +117,9 @@ mod tests {
             with("vm.swappiness", None),
             FILE.replace("\nvm.swappiness=1", "").replace("vm.swappiness = 2\n", "")
         );
-        assert_eq!(ParameterFile::default().with(&key("a.b"), Some(("a.b", "1"))), "a.b = 1\n");
+        assert_eq!(ParameterFile::default().with(&key("a.b"), Some(("a.b", "1"))), b"a.b = 1\n");
+        // What ccm can't read stays, and a value of another encoding is replaced.
+        let file = ParameterFile::parse(TextFile::of(b"# caf\xe9\n\xe9=1\na.b = \xe9"));
+        assert_eq!(file.with(&key("a.b"), Some(("a.b", "1"))), b"# caf\xe9\n\xe9=1\na.b = 1");
     }
 }

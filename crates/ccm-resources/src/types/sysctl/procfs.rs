@@ -10,10 +10,10 @@ use super::decide::{
 use super::parameter_file::ParameterFiles;
 use super::properties::normalized;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
+use crate::parts::text::shown;
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
 use crate::support::program::Program;
-use crate::support::system_file::write;
 
 /// Maximum length of a value.
 const MAX_VALUE: u64 = 1 << 20;
@@ -39,7 +39,7 @@ impl Provider<SysctlKind> for Procfs {
         let files = context.host.files;
         // The kernel makes these files, so that no link can lead elsewhere.
         state.running = match read_at_most(Some(&path), MAX_VALUE) {
-            Ok(value) => Some(normalized(&String::from_utf8_lossy(&value))),
+            Ok(value) => Some(normalized(&shown(&value))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(_) if parameter.is_absent => None,
             Err(error) => {
@@ -53,8 +53,7 @@ impl Provider<SysctlKind> for Procfs {
         if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
             let mounts = MountTable::of(context).await?;
             let mount = path.to_str().and_then(|path| mounts.containing(path));
-            let info =
-                files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+            let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
             state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
                 _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
                     Some(ParameterObstacle::Reported)
@@ -122,5 +121,5 @@ fn save(
     context: &Context<'_>,
 ) -> Result<(), Failure> {
     let new = state.file.with(&parameter.key, value.map(|value| (&*parameter.name, value)));
-    write(&parameter.file, state.file.content.as_deref(), &new, context)
+    state.file.file.write(new, context).map(drop)
 }

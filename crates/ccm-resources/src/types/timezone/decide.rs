@@ -7,6 +7,7 @@ use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 use serde_json::Value;
 
+use crate::parts::text::{TextFile, shown};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
 
 /// Directory with a file for each zone.
@@ -43,8 +44,8 @@ impl DesiredTimezone {
 pub(crate) struct TimezoneState {
     /// What `/etc/localtime` is.
     pub local_time: LocalTime,
-    /// Content of `/etc/timezone`, which only some systems have.
-    pub content: Option<String>,
+    /// The file `/etc/timezone`, which only some systems have.
+    pub file: TextFile,
     /// False if the machine has no such zone; only known if the zone differs.
     pub zone_exists: bool,
 }
@@ -145,8 +146,9 @@ pub(super) fn plan(zone: &DesiredTimezone, state: &TimezoneState) -> ObjectPlan<
     if state.local_time.zone() != Some(to) {
         differences.push(TimezoneDifference::Zone { from: state.local_time.shown(), to: to.clone() });
     }
-    if let Some(from) = state.content.as_deref().map(str::trim).filter(|saved| saved != to) {
-        differences.push(TimezoneDifference::Saved { from: from.to_owned(), to: to.clone() });
+    let saved = state.file.exists().then(|| shown(state.file.content().trim_ascii()));
+    if let Some(from) = saved.filter(|saved| saved != to) {
+        differences.push(TimezoneDifference::Saved { from, to: to.clone() });
     }
     if differences.is_empty() {
         ObjectPlan::Keep { exists: true }
@@ -189,7 +191,7 @@ mod tests {
                     "file" => LocalTime::File,
                     target => LocalTime::Link(target.into()),
                 },
-                content: (saved != "-").then(|| format!("{saved}\n")),
+                file: if saved == "-" { TextFile::default() } else { TextFile::of(format!("{saved}\n")) },
                 zone_exists: zone_exists == "yes",
             };
             TimezoneKind::decide(&DesiredTimezone("Europe/Berlin".to_owned()), &state, None)

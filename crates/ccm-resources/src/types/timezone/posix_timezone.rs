@@ -7,9 +7,9 @@ use ccm_host::{FileKind, InspectOptions};
 use ccm_model::Failure;
 
 use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneKind, TimezoneState, plan};
+use crate::parts::text::TextFile;
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
-use crate::support::system_file::{read, write};
 
 pub(super) const LOCAL_TIME: &str = "/etc/localtime";
 pub(super) const FILE: &str = "/etc/timezone";
@@ -32,8 +32,8 @@ impl Provider<TimezoneKind> for PosixTimezone {
             None if inspect(path)?.target.is_some() => LocalTime::File,
             None => LocalTime::Missing,
         };
-        let saved = read(Path::new(FILE), context)?;
-        let mut state = TimezoneState { local_time, content: saved, zone_exists: true };
+        let file = TextFile::read(Path::new(FILE), context)?;
+        let mut state = TimezoneState { local_time, file, zone_exists: true };
         if !matches!(plan(zone, &state), ObjectPlan::Keep { .. }) {
             let found = inspect(&zone.file())?.target;
             state.zone_exists = found.is_some_and(|file| file.kind == FileKind::File);
@@ -60,7 +60,7 @@ impl Provider<TimezoneKind> for PosixTimezone {
                     made.map_err(|error| file_failure(&error))
                 }
                 TimezoneDifference::Saved { to, .. } => {
-                    write(Path::new(FILE), state.content.as_deref(), &format!("{to}\n"), context)
+                    state.file.write(format!("{to}\n").into(), context).map(drop)
                 }
             };
             done.map_err(|failure| Failure { changed: changed || failure.changed, ..failure })?;

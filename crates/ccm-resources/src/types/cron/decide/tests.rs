@@ -33,7 +33,7 @@ fn job_is_decided_by_the_first_row_that_matches() {
             let state = CronState {
                 exists,
                 found: (exists && found != "strange").then(|| (user(found), entry(found))),
-                content: String::new(),
+                content: None,
                 is_open: found == "open",
                 user_missing: found == "nobody",
             };
@@ -48,11 +48,11 @@ fn entries_are_read() {
     let entry =
         |times: &str, command: &str| CronEntry { times: times.to_owned(), command: command.to_owned() };
     assert_eq!(
-        parse_entry("0\t2 * *  * root  a b", true),
+        parse_entry(b"0\t2 * *  * root  a b", true),
         Some((Some("root".to_owned()), entry("0 2 * * *", "a b")))
     );
-    assert_eq!(parse_entry("0 2 * * * a", false), Some((None, entry("0 2 * * *", "a"))));
+    assert_eq!(parse_entry(b"0 2 * * * a", false), Some((None, entry("0 2 * * *", "a"))));
     for line in ["", "PATH=/bin", "# 0 2 * * * root a", "0 2 * * *"] {
-        assert!(parse_entry(line, true).is_none(), "{line}");
+        assert!(parse_entry(line.as_bytes(), true).is_none(), "{line}");
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
 
 const TABLE: &str = include_str!("../decide_table.txt");
@@ -17,7 +18,7 @@ fn decisions_match_the_table() {
             },
         };
         let content = lines.replace(',', "\n").replace('/', " ").replace('-', "");
-        HostKind::decide(&host, &Rc::new(HostsFile::parse(Some(content))), None)
+        HostKind::decide(&host, &Rc::new(HostsFile::parse(TextFile::of(content))), None)
     });
     assert_eq!(rows, 18);
 }

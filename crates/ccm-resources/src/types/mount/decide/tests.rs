@@ -1,4 +1,5 @@
 use super::*;
+use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
 
 const TABLE: &str = include_str!("../decide_table.txt");
@@ -34,7 +35,7 @@ fn decisions_match_the_table() {
             })
         });
         let state = MountState {
-            fstab: Rc::new(Fstab::parse(line.map(|line| line.repeat(count)))),
+            fstab: Rc::new(Fstab::parse(TextFile::of(line.unwrap_or_default().repeat(count)))),
             layers: usize::from(mounted.is_some()),
             mounted,
             is_other: is("other"),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
 
 const TABLE: &str = include_str!("../decide_table.txt");
@@ -26,7 +27,7 @@ fn decisions_match_the_table() {
                 "mount" => Some(ParameterObstacle::ReadOnlyMount("/proc/sys".to_owned())),
                 _ => None,
             },
-            file: Rc::new(ParameterFile::parse(Some(content))),
+            file: Rc::new(ParameterFile::parse(TextFile::of(content))),
         };
         SysctlKind::decide(&parameter(ensure == "absent"), &state, None)
     });

@@ -20,12 +20,12 @@ struct Block {
     before: String,
 }
 
-/// Every page with its blocks.
+/// Every page for users with its blocks.
 fn pages() -> Vec<(String, Vec<Block>)> {
     let entries = std::fs::read_dir(repository("docs")).expect("the documentation");
-    let mut pages: Vec<(String, Vec<Block>)> = entries
-        .map(|entry| {
-            let path = entry.expect("an entry").path();
+    let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file());
+    let mut pages: Vec<(String, Vec<Block>)> = paths
+        .map(|path| {
             let text = std::fs::read_to_string(&path).expect("a page");
             (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), blocks(&text))
         })

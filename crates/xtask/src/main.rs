@@ -84,13 +84,12 @@ fn docs(check: bool) -> Result<(), String> {
     paths.sort();
     let mut pages = Vec::new();
     for path in paths {
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         pages.push((path, text));
     }
     for (path, written) in &pages {
-        let current = with_tables(path, written, &pages)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let current =
+            with_tables(path, written, &pages).map_err(|error| format!("{}: {error}", path.display()))?;
         if current == *written {
             continue;
         }

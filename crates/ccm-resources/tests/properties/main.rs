@@ -231,7 +231,8 @@ fn properties(schema: &serde_json::Value, type_name: &str) -> BTreeSet<String> {
 /// Returns the samples of a type, apart from those of common properties.
 fn samples_of(type_name: &str) -> &'static TypeSamples {
     let found = SAMPLES.iter().find(|samples| samples.type_name == type_name);
-    found.unwrap_or_else(|| panic!("add an entry of `{type_name}` to tests/properties/samples.rs"))
+    assert!(found.is_some(), "add an entry of `{type_name}` to tests/properties/samples.rs");
+    found.expect("an entry")
 }
 
 #[test]

@@ -53,6 +53,6 @@ mod tests {
 
     #[test]
     fn many_stars_do_not_explode() {
-        assert!(!parse(&("*a".repeat(200) + "b")).matches(&"a".repeat(5_000)));
+        assert!(!parse(&("*a".repeat(200) + "b")).matches("a".repeat(5_000)));
     }
 }

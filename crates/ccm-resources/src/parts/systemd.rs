@@ -1,8 +1,8 @@
 //! systemd: its unit files, and calls of its tools.
 
 pub(crate) mod systemctl;
+mod unit_words;
 pub(crate) mod units;
-mod words;
 
 use std::path::Path;
 

@@ -176,7 +176,7 @@ impl Program {
         &self,
         role: Role,
         scope: ProgramScope<'_>,
-        on_line: &mut OnLine<'_>,
+        on_line: &mut LineWatcher<'_>,
     ) -> Result<Finished, Failure> {
         let clock = scope.host.clock;
         let began = clock.monotonic();
@@ -201,7 +201,7 @@ impl Program {
         &self,
         role: Role,
         scope: ProgramScope<'_>,
-        on_line: &mut OnLine<'_>,
+        on_line: &mut LineWatcher<'_>,
     ) -> Result<Finished, StartError> {
         let ProgramScope { host, cancellation, queries } = scope;
         let executor = if role == Role::Query { queries } else { host.executor };
@@ -253,4 +253,4 @@ impl Program {
 }
 
 /// Receiver of the lines of a program.
-pub(crate) type OnLine<'l> = dyn FnMut(Stream, &str) -> ControlFlow<()> + 'l;
+pub(crate) type LineWatcher<'l> = dyn FnMut(Stream, &str) -> ControlFlow<()> + 'l;

@@ -18,7 +18,7 @@ use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
 use crate::support::program::ProgramScope;
 use dpkg_database::DpkgDatabase;
-use policy::{AptPolicy, Providers};
+use policy::{AptPolicy, VirtualPackages};
 
 const APT_GET: &str = "/usr/bin/apt-get";
 const APT_CACHE: &str = "/usr/bin/apt-cache";
@@ -129,7 +129,7 @@ impl Tool for Apt {
             let args = [&["showpkg", "--"], &bare[..]].concat();
             let printed =
                 query(&ToolCommand::new(APT_CACHE, "apt-cache showpkg", &args), scope, false).await?;
-            let providers = Providers::parse(&printed.stdout);
+            let providers = VirtualPackages::parse(&printed.stdout);
             let availability =
                 |name: &str| (name.to_owned(), providers.availability(database.apt_name(name)));
             by_name.extend(bare.into_iter().map(availability));

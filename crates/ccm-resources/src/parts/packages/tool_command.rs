@@ -69,6 +69,7 @@ impl ToolCommand {
     fn program(&self) -> Program {
         let program =
             Program::new(self.program).titled(self.title).with(self.args.iter().map(String::as_str));
+        // The errors are found in both streams, below.
         let program = program.quoting(ErrorLines { max: 0, ..ErrorLines::default() });
         ENVIRONMENT.iter().fold(program, |program, (name, value)| program.env(name, *value))
     }

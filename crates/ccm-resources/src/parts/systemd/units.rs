@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
 
-use super::words::systemd_word;
+use super::unit_words::systemd_word;
 
 /// Directory of units that an administrator writes.
 pub const SYSTEM_UNITS: &str = "/etc/systemd/system";

@@ -13,6 +13,7 @@ const READ_ONLY: &[(&str, &str)] = &[
     ("parts/packages/tool.rs", "files of package managers"),
     ("parts/text/text_lines.rs", "`shown`, for messages and comparisons"),
     ("support/output_tail.rs", "output of programs, for messages and answers"),
+    ("support/program/end.rs", "errors of programs, for messages"),
     ("types/git/repository.rs", "address of a remote"),
     ("types/package_repository/repository_provider.rs", "comparison with a file of ccm alone"),
     ("types/reboot/systemd_reboot.rs", "names of packages"),

@@ -48,13 +48,12 @@ impl ErrorLines {
     fn first<'l>(&self, program: &str, lines: impl Iterator<Item = &'l str>) -> Vec<String> {
         let mut errors = Vec::new();
         for line in lines.map(str::trim) {
-            let line =
-                line.strip_prefix(program).and_then(|line| line.strip_prefix(':')).unwrap_or(line).trim();
-            let error = (self.of_line)(line).filter(|error| !error.is_empty()).map(quoted);
-            errors.extend(error.filter(|error| !errors.contains(error)));
             if errors.len() >= self.max {
                 break;
             }
+            let line = line.strip_prefix(program).and_then(|line| line.strip_prefix(':')).unwrap_or(line);
+            let error = (self.of_line)(line.trim()).filter(|error| !error.is_empty()).map(quoted);
+            errors.extend(error.filter(|error| !errors.contains(error)));
         }
         errors
     }
@@ -170,6 +169,12 @@ mod tests {
                 Exit::Code(1),
                 "hint: 1\nerror: 2\nerror: 3\n",
                 Some((FailureKind::Exit, vec![failed, "2"])),
+            ),
+            (
+                usual().quoting(ErrorLines { max: 0, ..ErrorLines::default() }),
+                Exit::Code(1),
+                "1\n",
+                Some((FailureKind::Exit, vec![failed])),
             ),
             (marked(), Exit::Code(1), "mount: error: \n", Some((FailureKind::Exit, vec![failed]))),
             (usual(), signal, "why\n", Some((FailureKind::Signal, vec!["mount was killed by SIGSEGV"]))),

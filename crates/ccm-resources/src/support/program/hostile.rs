@@ -92,12 +92,13 @@ fn process_that_keeps_the_pipes_is_not_waited_for() {
         assert_eq!(failure.chain, ["helper failed with exit code 3", "no"]);
         assert!(!finished.left_running.is_empty());
         scratch.write("helper.end", "");
-        // The next program reaps what has ended.
         let of_left = finished.left_running.iter().map(|process| format!("/proc/{}/stat", process.pid));
         for path in of_left {
             let script = format!("while grep -q ') [^Z] ' {path}; do sleep 0.01; done 2> /dev/null");
             helper(scratch, &script).run(scope).await.unwrap();
         }
+        // The next program reaps what has ended.
+        helper(scratch, "exit 0").run(scope).await.unwrap();
     });
 }
 

@@ -49,13 +49,13 @@ impl Provider<CronKind> for Crontab {
             state.user_missing = true;
             return Ok(state);
         }
-        let content = Rc::new(read(job, context).await?);
-        let mut lines = lines(&content).skip_while(|line| !is_marker(line, &job.name));
+        let crontab = Rc::new(read(job, context).await?);
+        let mut lines = lines(&crontab).skip_while(|line| !is_marker(line, &job.name));
         state.exists = lines.next().is_some();
         let entry = lines.next().and_then(|line| parse_entry(line, false));
         let is_twice = lines.any(|line| is_marker(line, &job.name));
         state.found = entry.filter(|_| !is_twice).map(|(_, entry)| (job.user.clone(), entry));
-        state.content = Some(Rc::clone(&content));
+        state.content = Some(Rc::clone(&crontab));
         Ok(state)
     }
 
@@ -88,12 +88,12 @@ fn is_marker(line: &[u8], name: &str) -> bool {
 
 /// Reads the crontab of the user; empty if there is none.
 async fn read(job: &DesiredJob, context: &Context<'_>) -> Result<Vec<u8>, Failure> {
-    let crontab = crontab(job, "-l");
-    let finished = crontab.finish(Role::Query, context).await?;
+    let program = crontab(job, "-l");
+    let finished = program.finish(Role::Query, context).await?;
     if finished.exit == Exit::Code(1) && text(&finished.stderr).contains("no crontab for") {
         return Ok(Vec::new());
     }
-    if let Some(failure) = crontab.failure(&finished) {
+    if let Some(failure) = program.failure(&finished) {
         return Err(failure);
     }
     // What is written back has its secrets.
@@ -101,9 +101,9 @@ async fn read(job: &DesiredJob, context: &Context<'_>) -> Result<Vec<u8>, Failur
     if printed.truncated() {
         return Err(Failure::new(FailureKind::Read, format!("the crontab of `{}` is too large", job.user)));
     }
-    let content = bytes(printed);
-    check_encoding(format_args!("the crontab of `{}`", job.user), &content)?;
-    Ok(content)
+    let crontab = bytes(printed);
+    check_encoding(format_args!("the crontab of `{}`", job.user), &crontab)?;
+    Ok(crontab)
 }
 
 /// Returns a call of crontab for the user of a job.

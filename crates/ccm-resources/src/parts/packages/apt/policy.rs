@@ -58,9 +58,9 @@ fn has_no_version(availability: &Availability) -> bool {
 
 /// Providers of virtual packages by the names that apt prints.
 #[derive(Debug, Default)]
-pub(crate) struct Providers<'t>(HashMap<&'t str, BTreeSet<&'t str>>);
+pub(crate) struct VirtualPackages<'t>(HashMap<&'t str, BTreeSet<&'t str>>);
 
-impl<'t> Providers<'t> {
+impl<'t> VirtualPackages<'t> {
     /// Parses paragraphs: the name, and after a heading a line for each version of each provider.
     pub(crate) fn parse(text: &'t str) -> Self {
         let mut providers: HashMap<&str, BTreeSet<&str>> = HashMap::new();
@@ -141,7 +141,7 @@ zsh:
 
     #[test]
     fn packages_that_only_mention_a_name_are_no_providers() {
-        let providers = Providers::parse(
+        let providers = VirtualPackages::parse(
             "Package: mail-transport-agent
 Versions: 
 

@@ -28,7 +28,8 @@ fn types_are_listed_with_their_summaries() {
     let types = Session::open(Config::default()).types().to_vec();
     let width = types.iter().map(|found| found.name().len()).max().unwrap_or_default();
     let lines = types.iter().map(|found| format!("{:width$}  {}\n", found.name(), found.summary()));
-    let advice = "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n";
+    let advice =
+        "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n";
     assert_eq!(listed.stdout, lines.collect::<String>() + advice, "{}", listed.shown());
 }
 
@@ -51,7 +52,9 @@ fn every_type_has_a_page_and_an_example() {
             missing.push(format!("docs/{name}.md, with `{marker}` and `<!-- end -->`"));
         }
         if !manifests.iter().any(|text| text.contains(&format!("- {name}:"))) {
-            missing.push(format!("a `{name}` in a manifest of examples/, which has a row in examples/README.md"));
+            missing.push(format!(
+                "a `{name}` in a manifest of examples/, which has a row in examples/README.md"
+            ));
         }
     }
     assert!(missing.is_empty(), "write {}", missing.join("\nand "));

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_model::{Claim, ClaimKind, Control, PathKind, Resource, ResourceId, ResourceIndex, Sharing};
+use ccm_model::{
+    Claim, ClaimKind, Control, PathKind, PathSpellings, Resource, ResourceId, ResourceIndex, Sharing,
+};
 
 use crate::contract::{ManagedExtent, ManagedPath};
 use crate::run::Run;
@@ -41,19 +43,25 @@ impl IndexedPath<'_> {
 impl<'a> ClaimIndex<'a> {
     /// Builds the index from the catalog of a run, and from those that are applied together with it. Resources that
     /// are not managed on this machine are left out.
-    pub(crate) fn new(run: &Run<'a>) -> Self {
+    pub(crate) fn new(run: &Run<'a>, spellings: &PathSpellings<'_>) -> Self {
         let mut index = Self { paths: Vec::new(), keys: HashMap::new() };
         for position in run.catalog.indices() {
-            index.add(run, run.catalog.resource(position), Some(position));
+            index.add(run, run.catalog.resource(position), Some(position), spellings);
         }
         for resource in run.others.iter().flat_map(|other| &other.resources) {
-            index.add(run, resource, None);
+            index.add(run, resource, None, spellings);
         }
         index.paths.sort_by(|one, other| one.path().cmp(other.path()));
         index
     }
 
-    fn add(&mut self, run: &Run<'a>, resource: &'a Resource, index: Option<ResourceIndex>) {
+    fn add(
+        &mut self,
+        run: &Run<'a>,
+        resource: &'a Resource,
+        index: Option<ResourceIndex>,
+        spellings: &PathSpellings<'_>,
+    ) {
         if matches!(resource.control, Control::NotManaged { .. }) {
             return;
         }
@@ -61,8 +69,14 @@ impl<'a> ClaimIndex<'a> {
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
         for claim in found.claims(resource) {
             if claim.kind == ClaimKind::Path {
-                let extent = extent(&claim);
-                self.paths.push(IndexedPath { path: claim.key, extent, resource, index, is_filled: false });
+                let found = IndexedPath {
+                    extent: extent(&claim),
+                    path: claim.key,
+                    resource,
+                    index,
+                    is_filled: false,
+                };
+                self.add_path(found, spellings);
             } else if let Some(index) = index.filter(|_| !is_absent) {
                 self.keys.entry(claim.kind).or_default().push((index, claim.key));
             }
@@ -70,11 +84,21 @@ impl<'a> ClaimIndex<'a> {
         for filled in found.fills(resource) {
             let extent = if filled.is_tree { ManagedExtent::Tree } else { ManagedExtent::Whole };
             let path = Cow::Borrowed(filled.path);
-            self.paths.push(IndexedPath { path, extent, resource, index, is_filled: true });
+            self.add_path(IndexedPath { path, extent, resource, index, is_filled: true }, spellings);
         }
     }
 
-    /// Returns the paths below a directory that resources other than this one manage.
+    /// Adds a path in all of its spellings: it lies below the directories of each of them.
+    fn add_path(&mut self, found: IndexedPath<'a>, spellings: &PathSpellings<'_>) {
+        for spelling in spellings.all(&found.path).into_iter().skip(1) {
+            let path = Cow::Owned(spelling.into_owned());
+            self.paths.push(IndexedPath { path, ..found });
+        }
+        self.paths.push(found);
+    }
+
+    /// Returns the paths below a directory that resources other than this one manage. The directory has its canonical
+    /// spelling, here and below.
     pub(crate) fn managed_below(&self, directory: &Path, own: ResourceIndex) -> Vec<ManagedPath> {
         let below = self.at_or_below(directory).filter(|found| !found.is_of(own));
         let relative = below.filter_map(|found| {

@@ -381,18 +381,19 @@ impl Context<'_> {
     /// Returns `true` if, in noop, an earlier resource would have made that directory. A real run would find
     /// the directory empty.
     pub fn would_be_directory(&self, path: &Path) -> bool {
-        self.step.host.would_be_directories().contains(path)
+        self.step.host.would_be_directory(path)
     }
 
     /// Returns the paths below a directory that other resources manage, be they of this catalog or of one that is
     /// applied together with it. Resources that are not managed on this machine are left out.
     pub fn managed_below(&self, directory: &Path) -> Vec<ManagedPath> {
-        self.step.host.claim_index().managed_below(directory, self.step.index)
+        self.step.host.claim_index().managed_below(&self.step.host.canonical(directory), self.step.index)
     }
 
     /// Returns another resource that fills this directory itself, such as an archive that is extracted into it.
     pub fn filler_of(&self, directory: &Path) -> Option<ResourceId> {
-        self.step.host.claim_index().filler_of(directory, self.step.index).cloned()
+        let directory = self.step.host.canonical(directory);
+        self.step.host.claim_index().filler_of(&directory, self.step.index).cloned()
     }
 
     /// Returns the keys of the claims of a kind that other resources of the catalog have. Resources that are not

@@ -1,8 +1,7 @@
 //! The step of one resource, and what the walk does for it.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{
     Action, Artifact, Catalog, Failure, GuardResult, MissingPrerequisite, Reason, Resource, ResourceId,
@@ -33,8 +32,11 @@ pub(crate) trait StepHost: RunProgress {
     /// Returns the resources that were changed before their steps.
     fn batch(&self) -> &Batch;
 
-    /// Returns the directories that earlier resources would have made, if they are in noop.
-    fn would_be_directories(&self) -> &HashSet<PathBuf>;
+    /// Returns the canonical spelling of a path, by which claims are compared.
+    fn canonical(&self, path: &Path) -> PathBuf;
+
+    /// Returns `true` if an earlier resource in noop would have made this directory.
+    fn would_be_directory(&self, path: &Path) -> bool;
 
     /// Returns the resource at a distance behind this one in the walk, 0 being the next.
     fn upcoming(&self, of: ResourceIndex, distance: usize) -> Option<Upcoming<'_>>;

@@ -5,16 +5,15 @@ mod skip;
 mod upcoming;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
     Action, Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex,
-    MissingPrerequisite, Outcome, OutputLine, PathKind, PendingRefresh, Properties, ResourceIndex,
-    ResourceStarted, SkipCause, StopCause, Transaction, Verb,
+    MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh, Properties,
+    ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, Verb,
 };
 use ccm_properties::TypeDeclaration;
 use tracing::{Instrument as _, debug, debug_span};
@@ -81,6 +80,7 @@ pub(crate) struct Walk<'a> {
     selection: WalkSelection,
     /// Built when a name is first looked up.
     names: OnceCell<CatalogNames<'a>>,
+    spellings: PathSpellings<'a>,
     /// Built when a resource first asks for the claims of others.
     claim_index: OnceCell<ClaimIndex<'a>>,
     state_cache: StateCache,
@@ -103,6 +103,7 @@ impl<'a> Walk<'a> {
             begun: 0,
             selection: WalkSelection::new(run, graph),
             names: OnceCell::new(),
+            spellings: PathSpellings::new(|directory| run.host.files.real_directory(directory)),
             claim_index: OnceCell::new(),
             state_cache: StateCache::default(),
             batch: Batch::default(),
@@ -247,7 +248,7 @@ impl<'a> Walk<'a> {
     fn noop_change(&self, index: ResourceIndex) -> Option<NoopChange<'a>> {
         let resource = self.run.catalog.resource(index);
         let resource_type = self.run.resource_type(resource)?;
-        let claims = resource_type.claims(resource);
+        let claims = self.spellings.claims(resource_type.claims(resource));
         if claims.iter().any(|claim| claim.is_path_of(PathKind::Directory)) {
             // A prefetched state was read without the directory that resources below it can rely on.
             self.state_cache.disable_prefetching();
@@ -335,15 +336,23 @@ impl StepHost for Walk<'_> {
     }
 
     fn claim_index(&self) -> &ClaimIndex<'_> {
-        self.claim_index.get_or_init(|| ClaimIndex::new(self.run))
+        self.claim_index.get_or_init(|| ClaimIndex::new(self.run, &self.spellings))
     }
 
     fn batch(&self) -> &Batch {
         &self.batch
     }
 
-    fn would_be_directories(&self) -> &HashSet<PathBuf> {
-        &self.noop_changes.directories
+    fn canonical(&self, path: &Path) -> PathBuf {
+        match path.to_str() {
+            Some(path) => self.spellings.canonical(path).into_owned().into(),
+            None => path.to_owned(),
+        }
+    }
+
+    fn would_be_directory(&self, path: &Path) -> bool {
+        let directories = &self.noop_changes.directories;
+        !directories.is_empty() && directories.contains(&self.canonical(path))
     }
 
     fn upcoming(&self, of: ResourceIndex, distance: usize) -> Option<Upcoming<'_>> {
@@ -360,7 +369,14 @@ impl StepHost for Walk<'_> {
 
     fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange> {
         let is_never_made = self.groups.policy(of).is_always_noop;
-        let change = self.noop_changes.nearest(of, missing, is_never_made, self.graph)?;
+        let missing = match missing {
+            MissingPrerequisite::Path(path) => MissingPrerequisite::Path(self.canonical(path)),
+            MissingPrerequisite::Program(name) => {
+                MissingPrerequisite::Program(self.spellings.canonical(name).into_owned())
+            }
+            other => other.clone(),
+        };
+        let change = self.noop_changes.nearest(of, &missing, is_never_made, self.graph)?;
         let resource = self.run.catalog.resource(change.resource).id.clone();
         Some(WouldChange { resource, is_related: change.is_related })
     }

@@ -267,7 +267,8 @@ pub struct PathTrust {
     /// Follow a link at the path itself, as those among the parents.
     pub follow_last: bool,
     /// Trust no link and no parent of a stranger, and no parent in which everybody can replace entries: for a program
-    /// that opens the path itself. Otherwise links are followed as by the other methods, which act on what they opened.
+    /// that opens the path itself. The path itself is then only looked at if `follow_last` is set. Otherwise links are
+    /// followed as by the other methods, which act on what they opened.
     pub directories: bool,
     /// UID of a user who is no stranger, besides root and the user who runs ccm.
     pub user: Option<u32>,

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, ClaimKind, PathKind, ResourceIndex};
+use ccm_model::{Catalog, ClaimKind, PathKind, PathSpellings, ResourceIndex};
 
+use crate::claims;
 use crate::paths::{depends, require};
 use crate::types::Types;
 
@@ -18,28 +19,32 @@ struct NeededProviders {
 
 /// Adds a dependency from each resource to those that provide what it needs. One that would close a cycle is left out:
 /// written dependencies take precedence.
-pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>) {
+pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) {
     let needs = |index: ResourceIndex, catalog: &Catalog| {
         let resource = catalog.resource(index);
         let spec = types.find(&resource.id.type_name).filter(|_| resource.autorequire != Some(false));
         let needs = spec.map(|spec| types.spec(spec).needs(resource)).unwrap_or_default();
-        needs.into_iter().map(|(kind, key)| (kind, key.into_owned())).collect::<Vec<_>>()
+        let key = |kind, key: &str| match kind {
+            ClaimKind::Path => spellings.canonical(key).into_owned(),
+            _ => key.to_owned(),
+        };
+        needs.into_iter().map(|(kind, needed)| (kind, key(kind, &needed))).collect::<Vec<_>>()
     };
     let needing: Vec<(ResourceIndex, Vec<(ClaimKind, String)>)> = catalog
         .indices()
         .map(|index| (index, needs(index, catalog)))
         .filter(|(_, needs)| !needs.is_empty())
         .collect();
-    let mounts = MountOrder::of(catalog, types);
+    let mounts = MountOrder::of(catalog, types, spellings);
     if needing.is_empty() && mounts.is_empty() {
         return;
     }
-    let providers = NeededProviders::of(catalog, types);
+    let providers = NeededProviders::of(catalog, types, spellings);
     let needed = needing.into_iter().map(|(index, needs)| {
         (index, needs.into_iter().flat_map(|(kind, key)| providers.find(kind, key)).collect())
     });
     let mut missing = Vec::new();
-    for (index, mut found) in needed.chain(mounts.needs(catalog, types)).collect::<Vec<_>>() {
+    for (index, mut found) in needed.chain(mounts.needs(catalog, types, spellings)).collect::<Vec<_>>() {
         found.sort_unstable();
         found.dedup();
         let resource = catalog.resource(index);
@@ -77,13 +82,15 @@ struct MountOrder {
 }
 
 impl MountOrder {
-    fn of(catalog: &Catalog, types: &Types<'_>) -> Self {
+    fn of(catalog: &Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) -> Self {
         let mut order = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
             let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-            let Some(spec) = types.find(&resource.id.type_name).filter(|_| !is_absent) else { continue };
-            for claim in types.spec(spec).claims(resource) {
+            if is_absent {
+                continue;
+            }
+            for claim in claims::of(resource, types, spellings) {
                 if claim.kind == ClaimKind::MountPoint {
                     order.mount_points.insert(claim.key.into_owned(), index);
                 } else if claim.is_path_of(PathKind::Directory) {
@@ -100,14 +107,19 @@ impl MountOrder {
 
     /// Returns what each resource comes after: a path after the file system that it is on, a file system after its
     /// directory and after the file system that the directory is on.
-    fn needs(&self, catalog: &Catalog, types: &Types<'_>) -> Vec<(ResourceIndex, Vec<ResourceIndex>)> {
+    fn needs(
+        &self,
+        catalog: &Catalog,
+        types: &Types<'_>,
+        spellings: &PathSpellings<'_>,
+    ) -> Vec<(ResourceIndex, Vec<ResourceIndex>)> {
         if self.is_empty() {
             return Vec::new();
         }
         let needs = |index: ResourceIndex| {
             let resource = catalog.resource(index);
-            let spec = types.find(&resource.id.type_name).filter(|_| resource.autorequire != Some(false));
-            let claims = spec.map(|spec| types.spec(spec).claims(resource)).unwrap_or_default();
+            let is_ordered = resource.autorequire != Some(false);
+            let claims = if is_ordered { claims::of(resource, types, spellings) } else { Vec::new() };
             let needs = claims.iter().flat_map(|claim| match claim.kind {
                 ClaimKind::Path => [above(&self.mount_points, &claim.key), None],
                 ClaimKind::MountPoint => {
@@ -131,13 +143,15 @@ fn above(paths: &HashMap<String, ResourceIndex>, path: &str) -> Option<ResourceI
 
 impl NeededProviders {
     /// Returns what the resources provide, except those that make something absent.
-    fn of(catalog: &Catalog, types: &Types<'_>) -> Self {
+    fn of(catalog: &Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) -> Self {
         let mut providers = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
             let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-            let Some(spec) = types.find(&resource.id.type_name).filter(|_| !is_absent) else { continue };
-            for claim in types.spec(spec).claims(resource) {
+            if is_absent {
+                continue;
+            }
+            for claim in claims::of(resource, types, spellings) {
                 match claim.kind {
                     ClaimKind::Path if claim.desired == PathKind::Nothing => {}
                     ClaimKind::Path => providers.paths.push((claim.key.into_owned(), index)),

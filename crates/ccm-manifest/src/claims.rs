@@ -1,11 +1,12 @@
 //! Reports conflicts between the claims of resources.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::Path;
 
 use ccm_model::{
-    Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, Resource, ResourceIndex, Sharing,
+    Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, PathSpellings, Resource,
+    ResourceIndex, Sharing,
 };
 
 use crate::messages::shown;
@@ -16,13 +17,25 @@ pub(crate) type Claimed<'c> = (ResourceIndex, Claim<'c>);
 
 /// Returns the claims of all resources in manifest order, also of unmanaged ones: a manifest is valid on all
 /// machines or on none.
-pub(crate) fn collect<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
+pub(crate) fn collect<'c>(
+    catalog: &'c Catalog,
+    types: &Types<'_>,
+    spellings: &PathSpellings<'_>,
+) -> Vec<Claimed<'c>> {
     let claims = |index: ResourceIndex| {
-        let resource = catalog.resource(index);
-        let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
-        spec.into_iter().flat_map(|spec| spec.claims(resource)).map(move |claim| (index, claim))
+        of(catalog.resource(index), types, spellings).into_iter().map(move |claim| (index, claim))
     };
     catalog.indices().flat_map(claims).collect()
+}
+
+/// Returns the claims of a resource, with the canonical spellings of their paths.
+pub(crate) fn of<'c>(
+    resource: &'c Resource,
+    types: &Types<'_>,
+    spellings: &PathSpellings<'_>,
+) -> Vec<Claim<'c>> {
+    let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
+    spec.map(|spec| spellings.claims(spec.claims(resource))).unwrap_or_default()
 }
 
 /// Reports claims on the same object, unless all of them are shared.
@@ -43,18 +56,24 @@ pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnost
 
 /// Reports directories that one resource fills and another one purges: what the first brings can't be told from what
 /// the second is to remove.
-pub(crate) fn find_filled_purges(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
+pub(crate) fn find_filled_purges(
+    catalog: &Catalog,
+    types: &Types<'_>,
+    spellings: &PathSpellings<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     let spec = |resource: &Resource| types.find(&resource.id.type_name).map(|found| types.spec(found));
     let directories =
         catalog.resources.iter().filter_map(|resource| Some((spec(resource)?.purges(resource)?, resource)));
-    let directories: HashMap<&Path, &Resource> =
-        directories.map(|(path, by)| (Path::new(path), by)).collect();
+    let directories: HashMap<Cow<'_, str>, &Resource> =
+        directories.map(|(path, by)| (spellings.canonical(path), by)).collect();
     if directories.is_empty() {
         return;
     }
     for filler in &catalog.resources {
         for filled in spec(filler).into_iter().flat_map(|spec| spec.fills(filler)) {
-            let purger = directories.get(Path::new(filled.path)).filter(|purger| purger.id != filler.id);
+            let purger =
+                directories.get(&spellings.canonical(filled.path)).filter(|purger| purger.id != filler.id);
             let Some(purger) = purger.filter(|_| filled.is_tree) else { continue };
             let [filler_name, purger_name] = [filler, purger].map(|resource| shown(&resource.id.to_string()));
             let directory = shown(filled.path);
@@ -85,7 +104,10 @@ fn conflict(catalog: &Catalog, first: &Claimed<'_>, second: &Claimed<'_>) -> Opt
         (Sharing::Shared, Sharing::Exclusive) => alone(&other_name),
     };
     let Claim { kind, key, .. } = &first.1;
-    let message = format!("`{one_name}` and `{other_name}` both manage the {kind} `{}`", shown(key));
+    let mut message = format!("`{one_name}` and `{other_name}` both manage the {kind} `{}`", shown(key));
+    for spelling in first.1.other_spellings(second.1.as_written()) {
+        message += &format!(", which is also `{}`", shown(spelling));
+    }
     Some(
         Diagnostic::error(DiagnosticKind::Conflict, other.span, message)
             .with_label(one.span, "the first")

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
-use ccm_model::{Diagnostic, FileVersion, SourceId, SourceMap, Span};
+use ccm_model::{Diagnostic, FileVersion, PathSpellings, SourceId, SourceMap, Span};
 
 use crate::credentials::Credentials;
 use crate::sources::{FactPath, Sources};
@@ -60,6 +60,8 @@ type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
 /// State that all evaluations share. Each part is fetched once, when first needed.
 pub(crate) struct EvalContext<'s> {
     pub(crate) sources: &'s dyn Sources,
+    /// Spellings of the paths of this machine.
+    pub(crate) spellings: PathSpellings<'s>,
     pub(crate) texts: RefCell<SourceMap>,
     /// Names in addition to [`NAMES`].
     pub(crate) variables: Map,
@@ -134,6 +136,7 @@ impl<'s> EvalContext<'s> {
     pub(crate) fn new(sources: &'s dyn Sources, texts: SourceMap) -> Self {
         Self {
             sources,
+            spellings: PathSpellings::new(|directory| sources.real_directory(directory)),
             texts: RefCell::new(texts),
             variables: Map::new(),
             facts: RefCell::default(),
@@ -159,8 +162,16 @@ impl<'s> EvalContext<'s> {
 
     /// Evaluates without these inputs of the machine.
     pub(crate) fn omitting(mut self, omitted: OmittedInputs) -> Self {
+        if omitted.files {
+            self.spellings = PathSpellings::new(|_| None);
+        }
         self.omitted = omitted;
         self
+    }
+
+    /// Returns the canonical spelling of a path, by which managed paths are found.
+    pub(crate) fn spelling(&self, path: &Path) -> String {
+        self.spellings.canonical(&path.to_string_lossy()).into_owned()
     }
 
     pub(crate) fn expression(&self, text: &str) -> Rc<ParsedExpression> {

@@ -378,10 +378,11 @@ impl<'s> Loader<'s, '_> {
             groups: std::mem::take(&mut self.children.groups),
         };
         let graph = Graph::of(&catalog);
-        let mut claims = claims::collect(&catalog, self.types);
+        let spellings = &self.context.spellings;
+        let mut claims = claims::collect(&catalog, self.types, spellings);
         claims.retain(|(index, _)| has_name[index.get()]);
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
-        claims::find_filled_purges(&catalog, self.types, &mut diagnostics);
+        claims::find_filled_purges(&catalog, self.types, spellings, &mut diagnostics);
         paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
         let known = missing_sources::KnownFiles { catalog: &catalog, graph: &graph, claims: &claims };
@@ -392,7 +393,7 @@ impl<'s> Loader<'s, '_> {
             let unordered = paths::files_of_parts(&catalog, &claims);
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
             paths::require_files(&mut catalog, &graph, unordered);
-            autorequire::require_needed(&mut catalog, self.types);
+            autorequire::require_needed(&mut catalog, self.types, spellings);
         }
         file_users.resolve(&mut catalog, self.types, &mut waiting, &mut diagnostics);
         diagnostics.extend(self.context.take_unchecked());
@@ -467,7 +468,7 @@ impl<'s> Loader<'s, '_> {
             if !draft.has_name || is_off {
                 continue;
             }
-            let claims = self.types.spec(draft.type_index).claims(&draft.resource);
+            let claims = claims::of(&draft.resource, self.types, &self.context.spellings);
             for claim in claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path) {
                 let name = &draft.resource.id.name;
                 let path = if **name == *claim.key { Arc::clone(name) } else { claim.key.into() };
@@ -527,7 +528,7 @@ fn refuse_early_uses(
     diagnostics: &mut Diagnostics,
 ) {
     for (path, span) in context.take_early_uses() {
-        if let Some(on) = managed.get(&*path.to_string_lossy()).and_then(|all| all.first()) {
+        if let Some(on) = managed.get(&*context.spelling(&path)).and_then(|all| all.first()) {
             // Errors about the current content, or its absence, are obsolete: the resource changes the file.
             diagnostics.retain(|error| !error.span().is_some_and(|found| span.contains(found)));
             let id = drafts.get(on.get()).map(|draft| &draft.resource.id);

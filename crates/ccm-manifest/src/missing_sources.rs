@@ -107,7 +107,8 @@ pub(crate) fn report(
     for source in missing {
         // A member of a cycle has no position.
         let Some(position) = positions.get(&source.resource) else { continue };
-        if first < *position || claims.has_other(source.resource, &source.path) {
+        if first < *position || claims.has_other(source.resource, Path::new(&context.spelling(&source.path)))
+        {
             continue;
         }
         if context.omitted.files {

@@ -69,7 +69,7 @@ pub(crate) enum Phase<'a> {
     Runtime(&'a dyn RuntimeContext),
 }
 
-/// Managed paths, each with the resources that claim the path or a part of it.
+/// Managed paths in their canonical spellings, each with the resources that claim the path or a part of it.
 pub(crate) type ManagedPaths = HashMap<Arc<str>, Vec<ResourceIndex>>;
 
 /// State of the run, for late values.
@@ -80,7 +80,7 @@ pub(crate) trait RuntimeContext {
     /// Returns the state of the values that a resource with this name or alias captures.
     fn capture_state(&self, name: &str) -> CaptureState;
 
-    /// Returns the resource that would write this file but has not, because of noop.
+    /// Returns the resource that would write the file with this canonical path but has not, because of noop.
     fn pending_manager(&self, path: &str) -> Option<ResourceIndex>;
 }
 

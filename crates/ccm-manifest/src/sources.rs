@@ -61,6 +61,12 @@ pub trait Sources {
         false
     }
 
+    /// Returns an existing directory of the machine without links. `None` if it does not exist, if a stranger could change
+    /// where a link on the way leads, and if nothing is known about the machine.
+    fn real_directory(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the version of a file, or `None` if it can't tell a later content from this one.
     fn version(&self, path: &Path) -> Option<FileVersion> {
         let _ = path;

@@ -110,7 +110,7 @@ fn render(
         return Ok(Err(EvalError::Unchecked));
     }
     if let Phase::BeforeRun(managed) = evaluator.phase
-        && let Some(by) = managed.get(&*directory.to_string_lossy())
+        && let Some(by) = managed.get(&*context.spelling(&directory))
     {
         return Ok(Err(EvalError::Deferred(by.iter().copied().map(DeferredOn::File).collect())));
     }

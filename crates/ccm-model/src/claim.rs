@@ -11,6 +11,8 @@ pub struct Claim<'a> {
     pub kind: ClaimKind,
     /// Canonical name of the object, the same for every type that claims it.
     pub key: Cow<'a, str>,
+    /// The key as the manifest spells it, if [`PathSpellings`](crate::PathSpellings) found another spelling.
+    pub written: Option<Cow<'a, str>>,
     /// Permission for other resources to manage the object as well.
     pub sharing: Sharing,
     /// Desired content of a path. [`PathKind::Other`] for every other kind of object.
@@ -78,7 +80,7 @@ pub enum PathKind {
 impl<'a> Claim<'a> {
     /// Builds the claim of one resource on an object.
     pub fn exclusive(kind: ClaimKind, key: impl Into<Cow<'a, str>>) -> Self {
-        Self { kind, key: key.into(), sharing: Sharing::Exclusive, desired: PathKind::Other }
+        Self { kind, key: key.into(), written: None, sharing: Sharing::Exclusive, desired: PathKind::Other }
     }
 
     /// Builds a claim on a part of an object.
@@ -94,6 +96,19 @@ impl<'a> Claim<'a> {
     /// Builds a claim on a part of a file, at this path.
     pub fn part_of_file(path: impl Into<Cow<'a, str>>) -> Self {
         Self { desired: PathKind::Part, ..Self::shared(ClaimKind::Path, path) }
+    }
+
+    /// Returns the key as the manifest spells it.
+    pub fn as_written(&self) -> &str {
+        self.written.as_deref().unwrap_or(&self.key)
+    }
+
+    /// Returns the spellings of the key beside the canonical one: that of this claim, and that of another one.
+    pub fn other_spellings<'s>(&'s self, of_other: &'s str) -> Vec<&'s str> {
+        let mut spellings = vec![self.as_written(), of_other];
+        spellings.retain(|spelling| *spelling != self.key);
+        spellings.dedup();
+        spellings
     }
 
     /// Returns `true` for an exclusive claim on a path with this desired content.

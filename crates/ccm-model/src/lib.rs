@@ -70,6 +70,7 @@ mod json;
 mod names;
 mod node;
 mod outcome;
+mod path_spellings;
 mod prerequisite;
 mod presentation;
 mod protocol;
@@ -115,6 +116,7 @@ pub use json::{Nanoseconds, known};
 pub use names::{SYSTEM_FACTS, is_variable_name, leading_variable_name};
 pub use node::{Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle};
 pub use outcome::{Outcome, SkipCause, StopCause};
+pub use path_spellings::PathSpellings;
 pub use prerequisite::MissingPrerequisite;
 pub use presentation::Presentation;
 pub use protocol::{

@@ -5,7 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod diff;
 pub(crate) mod mounts;
 pub(crate) mod packages;
-pub(crate) mod parents;
+pub(crate) mod path_walk;
 pub(crate) mod schedule;
 pub(crate) mod ssh_keys;
 pub(crate) mod systemd;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ccm_model::{Location, Resource, ResourceId, Sharing, Span};
+use ccm_model::{Location, PathSpellings, Resource, ResourceId, Sharing, Span};
 use ccm_properties::TypeSpec;
 
 use crate::input::ManifestSource;
@@ -96,17 +96,21 @@ impl Session {
     /// Returns the conflicts between claims of two manifests.
     fn equal_claims(&self, manifests: &[&LoadedManifest<'_>]) -> Vec<ManifestConflict> {
         let mut conflicts = Vec::new();
-        let mut claimants: HashMap<(_, String), (Claimant<'_>, Sharing)> = HashMap::new();
+        let mut claimants: HashMap<(_, String), (Claimant<'_>, Sharing, String)> = HashMap::new();
+        let spellings = self.spellings();
         self.for_each(manifests, |spec, claimant, resource| {
-            for claim in spec.claims(resource) {
-                let claimed = (claimant, claim.sharing);
+            for claim in spellings.claims(spec.claims(resource)) {
+                let claimed = (claimant, claim.sharing, claim.as_written().to_owned());
                 match claimants.entry((claim.kind, claim.key.clone().into_owned())) {
                     Entry::Vacant(free) => drop(free.insert(claimed)),
                     Entry::Occupied(mut earlier) => {
-                        let (first, sharing) = earlier.get();
+                        let (first, sharing, written) = earlier.get();
                         let is_shared = [*sharing, claim.sharing] == [Sharing::Shared; 2];
                         if first.manifest != claimant.manifest && !is_shared {
-                            let thing = format!("{} `{}`", claim.kind, self.secrets.redact(&claim.key));
+                            let mut thing = format!("{} `{}`", claim.kind, self.secrets.redact(&claim.key));
+                            for spelling in claim.other_spellings(written) {
+                                thing += &format!(", which is also `{}`", self.secrets.redact(spelling));
+                            }
                             let [first, second] = [first, &claimant]
                                 .map(|claimant| Box::new(self.conflicting(manifests, claimant)));
                             conflicts.push(ManifestConflict::Claim { thing, first, second });
@@ -122,10 +126,11 @@ impl Session {
 
     /// Returns the directories that one manifest fills and another one purges.
     fn filled_purges(&self, manifests: &[&LoadedManifest<'_>]) -> Vec<ManifestConflict> {
-        let mut purgers: HashMap<&Path, Vec<Claimant<'_>>> = HashMap::new();
+        let mut purgers: HashMap<String, Vec<Claimant<'_>>> = HashMap::new();
+        let spellings = self.spellings();
         self.for_each(manifests, |spec, claimant, resource| {
             if let Some(directory) = spec.purges(resource) {
-                purgers.entry(Path::new(directory)).or_default().push(claimant);
+                purgers.entry(spellings.canonical(directory).into_owned()).or_default().push(claimant);
             }
         });
         let mut conflicts = Vec::new();
@@ -134,7 +139,7 @@ impl Session {
         }
         self.for_each(manifests, |spec, filler, resource| {
             for filled in spec.fills(resource).into_iter().filter(|filled| filled.is_tree) {
-                let of_others = purgers.get(Path::new(filled.path)).into_iter().flatten();
+                let of_others = purgers.get(&*spellings.canonical(filled.path)).into_iter().flatten();
                 for purger in of_others.filter(|purger| purger.manifest != filler.manifest) {
                     let directory = self.secrets.redact(filled.path).into_owned();
                     let [filler, purger] =
@@ -144,6 +149,10 @@ impl Session {
             }
         });
         conflicts
+    }
+
+    fn spellings(&self) -> PathSpellings<'_> {
+        PathSpellings::new(|directory| self.doors.files.real_directory(directory))
     }
 
     /// Calls a function with each resource of the manifests and its type.

@@ -321,6 +321,10 @@ impl Sources for MachineSources {
         is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)
     }
 
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        if self.is_other_machine { None } else { self.doors.files.real_directory(path) }
+    }
+
     fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellTextError>> {
         if self.is_other_machine {
             return vec![None; texts.len()];

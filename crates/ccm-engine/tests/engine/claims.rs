@@ -28,6 +28,33 @@ fn provider_finds_what_others_manage_below_a_directory() {
 }
 
 #[test]
+fn paths_below_a_directory_are_found_in_every_spelling() {
+    let catalog = catalog(&[
+        "/run/d by=list",
+        "/var/run/e by=list",
+        "/srv by=list",
+        "/var/run/d/a",
+        "/run/e/b",
+        "/run/d/link/c",
+        "/var/run/d/link/d",
+        "fill fills=/var/run/d/f/",
+        "more fills=/run/e",
+    ]);
+    let links = [("/run/d/link", "/srv"), ("/var/run/d/link", "/srv"), ("/var/run", "/run")];
+    let ran = run_with(&catalog, &Options { links: &links, ..Options::default() });
+    let listed: Vec<&str> =
+        ran.calls.iter().map(String::as_str).filter(|call| !call.starts_with("read")).collect();
+    assert_eq!(
+        listed,
+        [
+            "/run/d: a Whole, f Tree, link/c Whole, link/d Whole",
+            "/var/run/e: b Whole, filled by more",
+            "/srv: c Whole, d Whole",
+        ]
+    );
+}
+
+#[test]
 fn claims_are_asked_for_once() {
     const COUNT: usize = 20;
     /// Number of calls of a run that do not depend on its resources.

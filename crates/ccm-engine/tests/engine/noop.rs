@@ -91,6 +91,13 @@ fn claim_of_a_path_provides_only_that_path() {
 }
 
 #[test]
+fn claim_of_another_spelling_provides_the_path() {
+    let options = Options { noop: true, links: &[("/l", "/d")], ..Options::default() };
+    let ran = run_with(&catalog(&["/l/f needs", "c fails=missing"]), &options);
+    assert_eq!(ran.lines[1], "c would change: not known before fake#/l/f");
+}
+
+#[test]
 fn claim_wins_over_dependency_and_dependency_over_arbitrary_change() {
     for (lines, before, warnings) in [
         (&["/d/f needs", "a needs", "/e needs", "c fails=missing require=/e"][..], "/d/f", 0),

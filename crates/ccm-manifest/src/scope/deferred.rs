@@ -53,7 +53,7 @@ impl ExpressionScope<'_, '_, '_> {
     fn defer_on_file(&self, written: &str) {
         if let Phase::BeforeRun(managed) = self.evaluator.phase {
             let path = self.evaluator.manifest.resolve(written);
-            let indices = managed.get(&*path.to_string_lossy()).into_iter().flatten();
+            let indices = managed.get(&*self.evaluator.context.spelling(&path)).into_iter().flatten();
             self.deferred.borrow_mut().extend(indices.copied().map(DeferredOn::File));
         }
     }

@@ -25,11 +25,14 @@ impl ExpressionScope<'_, '_, '_> {
     /// Resolves a path, and records why the value is late if a resource will still change the file.
     pub(super) fn resolved_path(&self, written: &str) -> Result<PathBuf, FunctionError> {
         let path = normalize(&self.evaluator.manifest.directory.join(written));
+        let context = self.evaluator.context;
         let waits_for = match self.evaluator.phase {
-            Phase::BeforeRun(managed) => managed.get(&*path.to_string_lossy()).cloned().unwrap_or_default(),
-            Phase::Runtime(runtime) => runtime.pending_manager(&path.to_string_lossy()).into_iter().collect(),
+            Phase::BeforeRun(managed) => managed.get(&*context.spelling(&path)).cloned().unwrap_or_default(),
+            Phase::Runtime(runtime) => {
+                runtime.pending_manager(&context.spelling(&path)).into_iter().collect()
+            }
             Phase::Data | Phase::Drafts => {
-                self.evaluator.context.record_early_read(&path);
+                context.record_early_read(&path);
                 Vec::new()
             }
         };

@@ -1,5 +1,7 @@
 //! Claims on one object, under different names and by different types.
 
+use ccm_manifest::OmittedInputs;
+
 use crate::fake::manifest;
 use crate::machine::Machine;
 use crate::references::edges;
@@ -106,4 +108,59 @@ fn parts_conflict_with_the_whole_file() {
         let found = Machine::default().reported(&manifest(&items));
         assert_eq!(found, expected, "{items}");
     }
+}
+
+/// Machine on which `/var/run` leads to `/run`.
+fn linked() -> Machine {
+    Machine::default().link("/var/run", "/run")
+}
+
+#[test]
+fn two_spellings_of_a_path_are_one_claim() {
+    let messages = |items: &str| {
+        let machine = linked();
+        let loaded = machine.load(&manifest(items));
+        loaded.diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>()
+    };
+    for (items, message) in [
+        (
+            "- copy: [/var/run/a: {content: x}]\n- note: [/run/a: {text: nothing}]",
+            "`copy#/var/run/a` and `note#/run/a` both manage the path `/run/a`, which is also `/var/run/a`",
+        ),
+        (
+            "- copy: [/run/a: {content: x}, /var/run/a: {content: x}]",
+            "`copy#/run/a` and `copy#/var/run/a` both manage the path `/run/a`, which is also `/var/run/a`",
+        ),
+        (
+            "- copy: [/run/a: {content: x}]\n- note: [/var/run/a/b: {text: nothing}, /var/run/a/c: ]",
+            "`note#/var/run/a/c` is below `copy#/run/a`, which is not a directory",
+        ),
+    ] {
+        assert_eq!(messages(items), [message]);
+    }
+    // The link itself is a path of its own.
+    assert_eq!(messages("- copy: [/var/run: {content: x}, /run: {content: x}]"), Vec::<String>::new());
+    // Elsewhere the link may not exist.
+    let (found, _) = linked().checked_without(
+        &manifest("- copy: [/run/a: {content: x}, /var/run/a: {content: x}]"),
+        OmittedInputs { files: true, ..OmittedInputs::default() },
+    );
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn order_does_not_depend_on_the_spelling() {
+    let edges = |items: &str| edges(&linked().catalog(&manifest(items)));
+    assert_eq!(
+        edges("- note:\n    - /run/d/a:\n    - /var/run/d: {text: directory}"),
+        ["note#/run/d/a after note#/var/run/d"]
+    );
+    assert_eq!(
+        edges("- note: [/var/run/a: {text: line}]\n- copy: [/run/a: ]"),
+        ["note#/var/run/a after copy#/run/a"]
+    );
+    assert_eq!(
+        edges("- task: [t: {command: \"{{ file('/run/a') }}\"}]\n- copy: [/var/run/a: {content: x}]"),
+        ["task#t after copy#/var/run/a"]
+    );
 }

@@ -28,6 +28,8 @@ pub(crate) struct Machine {
     facts: Value,
     variables: Vec<(String, String)>,
     credentials: Vec<(String, String)>,
+    /// Links to directories, by their paths.
+    links: Vec<(String, String)>,
     hiera: Vec<DataFile>,
     assignments: Vec<String>,
     allows_new_keys: bool,
@@ -66,6 +68,11 @@ impl Machine {
 
     pub(crate) fn credential(mut self, name: &str, value: &str) -> Self {
         self.credentials.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn link(mut self, path: &str, directory: &str) -> Self {
+        self.links.push((path.to_owned(), directory.to_owned()));
         self
     }
 
@@ -261,6 +268,16 @@ impl Sources for Machine {
     fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         self.environment_requests.set(self.environment_requests.get() + 1);
         Ok(self.variables.clone())
+    }
+
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        let mut real = path.to_owned();
+        for (link, directory) in &self.links {
+            if let Ok(below) = real.strip_prefix(link) {
+                real = Path::new(directory).components().chain(below.components()).collect();
+            }
+        }
+        Some(real)
     }
 
     fn is_missing(&self, path: &Path, _: bool) -> bool {

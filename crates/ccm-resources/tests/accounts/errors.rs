@@ -125,3 +125,45 @@ fn a_home_without_its_parent_directory_comes_with_a_hint() {
         );
     });
 }
+
+#[test]
+fn strangers_lead_no_home_elsewhere() {
+    on_a_copy("errors::strangers_lead_no_home_elsewhere", || {
+        assert!(succeeds(
+            "mkdir -p /srv/root/ada /srv/theirs/ada /srv/moved && touch /srv/root/ada/kept /srv/theirs/ada/kept \
+             && ln -s /srv/root /srv/link && chown -h 4242 /srv/link /srv/theirs \
+             && chown -R 1500 /srv/root/ada /srv/theirs/ada"
+        ));
+        let user = |properties: &[(&str, &str)]| resource("user", "ada", properties);
+        let link = "the link \"/srv/link\", on the way to \"/srv/link/ada\", belongs to uid 4242 and is not followed";
+        let directory = "the directory \"/srv/theirs\", on the way to \"/srv/theirs/ada\", belongs to uid 4242, who could lead ccm elsewhere";
+        let new = [("home", "/srv/link/new"), ("manage_home", "true")];
+        let told = "the home directory can't be made: the link \"/srv/link\", on the way to \"/srv/link/new\", belongs to uid 4242 and is not followed";
+        assert_eq!(
+            (in_noop(vec![user(&new)]), applied(vec![user(&new)])),
+            (vec![told.to_owned()], vec![told.to_owned()])
+        );
+        assert!(line("/etc/passwd", "ada").is_none());
+        for (home, told) in [("/srv/link/ada", link), ("/srv/theirs/ada", directory)] {
+            append("/etc/passwd", &format!("ada:x:1500:100:Ada:{home}:/bin/sh"));
+            append("/etc/shadow", "ada:!:19000:0:99999:7:::");
+            let moved = [("home", "/srv/moved/ada"), ("manage_home", "true")];
+            let removed = [("ensure", "absent"), ("manage_home", "true")];
+            for properties in [&moved, &removed] {
+                assert_eq!(in_noop(vec![user(properties)]), [told]);
+                assert_eq!(applied(vec![user(properties)]), [told]);
+            }
+            // Without `manage_home` the path is a text.
+            assert_eq!(applied(vec![user(&[("ensure", "absent")])]), ["changed"]);
+        }
+        append("/etc/passwd", "ada:x:1500:100:Ada:/srv/root/ada:/bin/sh");
+        append("/etc/shadow", "ada:!:19000:0:99999:7:::");
+        let told = link.replace("link/ada", "link/new");
+        assert_eq!(applied(vec![user(&[("home", "/srv/link/new"), ("manage_home", "true")])]), [told]);
+        assert!(succeeds("test -e /srv/root/ada/kept -a -e /srv/theirs/ada/kept -a ! -e /srv/root/new"));
+        // A link of root is no stranger's.
+        assert!(succeeds("rm /srv/link && ln -s /srv/root /srv/link"));
+        assert_eq!(applied(vec![user(&[("home", "/srv/link/new"), ("manage_home", "true")])]), ["changed"]);
+        assert!(succeeds("test -e /srv/root/new/kept"));
+    });
+}

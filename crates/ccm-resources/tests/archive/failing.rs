@@ -1,8 +1,10 @@
 //! Archives that fail, and what is left then.
 
+use std::os::unix::fs::{lchown, symlink};
+
 use ccm_host::{CancellationLevel, CancellationSource};
 use ccm_model::FailureKind;
-use ccm_testkit::{Scratch, TarFile, WebServer, answer, answer_head, stay_silent, tar};
+use ccm_testkit::{Scratch, TarFile, WebServer, answer, answer_head, is_root, skipped, stay_silent, tar};
 
 use crate::machine::{Runs, app, told};
 use crate::run::failure;
@@ -86,4 +88,43 @@ fn the_time_limit_and_the_end_of_the_run_end_a_download() {
     assert_eq!(failure(&failed).kind, FailureKind::Stopped);
     drop(canceller.join().expect("a thread"));
     assert!(scratch.names().is_empty());
+}
+
+#[test]
+fn strangers_lead_no_archive_elsewhere() {
+    if !is_root() {
+        return skipped("only root can make links of a stranger");
+    }
+    let server = WebServer::of_file(app());
+    let url = server.url("/a.tar");
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path().join("real/out")).expect("directories");
+    symlink("real", scratch.path().join("link")).expect("a link");
+    let apply = |name: &str, into: &str| {
+        let creates = format!("{into}/app-1.0/README");
+        let properties = [("url", &*url), ("extract_parent", into), ("creates", &*creates)];
+        [true, false].map(|noop| Runs { noop, ..Runs::in_directory(&scratch) }.apply(name, &properties))
+    };
+    lchown(scratch.path().join("link"), Some(4242), None).expect("an owner");
+    for (name, into, on_the_way) in [
+        ("link/a.tar", "[dir]/real/out", "link/a.tar"),
+        ("real/a.tar", "[dir]/link/out", "link/out"),
+        ("real/a.tar", "[dir]/link/new", "link/new"),
+    ] {
+        for refused in apply(name, into) {
+            let told = told(&refused, &scratch);
+            let expected = format!("the link \"link\", on the way to \"{on_the_way}");
+            assert!(
+                told.starts_with(&expected) && told.ends_with("belongs to uid 4242 and is not followed"),
+                "{told}"
+            );
+        }
+    }
+    assert_eq!(scratch.names(), ["link", "real"]);
+    assert_eq!(std::fs::read_dir(scratch.path().join("real/out")).expect("a directory").count(), 0);
+    // A link of root is followed.
+    lchown(scratch.path().join("link"), Some(0), None).expect("an owner");
+    let [_, done] = apply("link/a.tar", "[dir]/link/new");
+    assert!(done.outcome.is_change(), "{done:?}");
+    assert!(scratch.path().join("real/new/app-1.0/README").exists());
 }

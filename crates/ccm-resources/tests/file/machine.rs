@@ -36,6 +36,10 @@ impl<'a> Runs<'a> {
     }
 
     pub(crate) fn apply(&self, resource: Resource) -> Transaction {
+        self.apply_all(vec![resource]).pop().expect("a transaction")
+    }
+
+    pub(crate) fn apply_all(&self, resources: Vec<Resource>) -> Vec<Transaction> {
         let here = SystemFiles::new(Cancellation::never());
         let (runner, clock) = (FakeRunner::default(), FakeClock::default());
         let files = self.files.unwrap_or(&here);
@@ -50,7 +54,7 @@ impl<'a> Runs<'a> {
             cancellation: &Cancellation::never(),
             describe_unchanged: self.describe_unchanged,
         };
-        run(vec![resource], host, &manner).pop().expect("a transaction")
+        run(resources, host, &manner)
     }
 }
 

@@ -247,3 +247,60 @@ fn contradictions_are_found_at_load() {
     };
     assert!(error.starts_with("conflict purge"), "{error}");
 }
+
+#[test]
+fn purge_keeps_what_is_declared_under_another_spelling() {
+    let scratch = Scratch::new();
+    for name in ["real/tree/a", "real/tree/b", "real/tree/sub/c", "elsewhere/d", "elsewhere/e"] {
+        scratch.write(name, "");
+    }
+    symlink("real", scratch.path().join("link")).expect("a link");
+    symlink("../../elsewhere", scratch.path().join("real/tree/out")).expect("a link");
+    let purged = |name: &str| {
+        file(&scratch.at(name), &[("ensure", "directory"), ("purge", "true"), ("force", "true")])
+    };
+    let declared = |name: &str| file(&scratch.at(name), &[("content", "")]);
+    // The link to `elsewhere` is on the way to what is declared behind it.
+    for noop in [true, false] {
+        let resources = vec![
+            purged("real/tree"),
+            purged("elsewhere"),
+            declared("link/tree/a"),
+            declared("link/tree/sub/c"),
+            declared("link/tree/out/d"),
+        ];
+        let done = Runs { noop, ..Runs::here(&scratch) }.apply_all(resources);
+        assert_eq!(entries(&done[0]), ["remove b file, 0 bytes"]);
+        assert_eq!(entries(&done[1]), ["remove e file, 0 bytes"]);
+        assert!(done[2..].iter().all(|done| done.outcome == Outcome::Unchanged), "{done:?}");
+    }
+    let done = Runs::here(&scratch).apply_all(vec![purged("link/tree"), declared("real/tree/a")]);
+    assert_eq!(
+        entries(&done[0]),
+        ["remove out link to ../../elsewhere", "remove sub directory, 1 file, 0 bytes"]
+    );
+}
+
+#[test]
+fn a_tree_is_not_copied_into_itself_through_a_link() {
+    let scratch = Scratch::new();
+    scratch.write("real/tree/source/x", "");
+    symlink("real", scratch.path().join("link")).expect("a link");
+    let resource = file(&scratch.at("link/tree"), &[("ensure", "directory"), ("source", "real/tree/source")]);
+    let inside = Runs::here(&scratch).apply(resource);
+    assert!(told(&inside, &scratch).ends_with("and the directory to manage are one inside the other"));
+}
+
+#[test]
+fn directory_of_another_spelling_would_be_there() {
+    let scratch = Scratch::new();
+    scratch.write("real/x", "");
+    symlink("real", scratch.path().join("link")).expect("a link");
+    let resources = vec![
+        file(&scratch.at("link/a/b"), &[("ensure", "directory")]),
+        file(&scratch.at("real/a/b/f"), &[("content", "")]),
+    ];
+    let noop = Runs { noop: true, ..Runs::here(&scratch) }.apply_all(resources);
+    assert!(noop.iter().all(|noop| matches!(noop.outcome, Outcome::WouldChange { .. })), "{noop:?}");
+    assert_eq!(noop[1].warnings, Vec::<String>::new());
+}

@@ -1,15 +1,17 @@
 //! Repositories and servers that are out to harm.
 
 use std::net::TcpListener;
+use std::os::unix::fs::{chown, symlink};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use ccm_host::{Cancellation, CancellationLevel, CancellationSource};
-use ccm_testkit::{Scratch, WebServer, answer, stay_silent};
+use ccm_testkit::{Scratch, WebServer, answer, is_root, skipped, stay_silent};
 
+use crate::build::resource;
 use crate::machine::{
-    applied, assert_changes, checkout, commit, git, outcome, repository, run_here, with_git,
+    applied, assert_changes, checkout, commit, git, in_noop, outcome, repository, run_here, with_git,
 };
 
 #[test]
@@ -67,6 +69,32 @@ fn server_that_asks_for_a_password_is_an_error() {
         let told = applied(checkout(scratch, &[("url", "http://127.0.0.1:1/app.git")]));
         assert!(told.starts_with("the repository can't be reached: `git ls-remote` failed"), "{told}");
         assert!(scratch.names().is_empty());
+    });
+}
+
+#[test]
+fn git_runs_in_no_directory_of_a_stranger() {
+    if !is_root() {
+        return skipped("only root can make directories of a stranger");
+    }
+    with_git("hostile::git_runs_in_no_directory_of_a_stranger", |scratch| {
+        let url = repository(scratch, "up");
+        std::fs::create_dir(scratch.path().join("theirs")).expect("a directory");
+        chown(scratch.path().join("theirs"), Some(4242), None).expect("an owner");
+        let path = scratch.at("theirs/app");
+        let resources = || vec![resource("git", &path, &[("url", &url)])];
+        let expected = format!(
+            "the directory \"{}\", on the way to \"{path}\", belongs to uid 4242, who could lead ccm elsewhere",
+            scratch.at("theirs")
+        );
+        assert_eq!((in_noop(resources()), applied(resources())), (expected.clone(), expected));
+        assert_eq!(applied(vec![resource("git", &path, &[("ensure", "absent")])]), "unchanged");
+        assert!(!scratch.has("theirs/app"));
+        // A link of the user who runs ccm leads to the same checkout.
+        std::fs::create_dir(scratch.path().join("real")).expect("a directory");
+        symlink("real", scratch.path().join("link")).expect("a link");
+        assert_changes(&[resource("git", &scratch.at("link/app"), &[("url", &url)])]);
+        assert_eq!(applied(vec![resource("git", &scratch.at("real/app"), &[("url", &url)])]), "unchanged");
     });
 }
 

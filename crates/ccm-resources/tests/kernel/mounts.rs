@@ -146,3 +146,79 @@ fn obstacles_leave_everything_as_it_is() {
         assert_changes(&resource("mount", "/srv/a", &[("ensure", "absent")]), "removed the mount");
     });
 }
+
+/// Returns the number of file systems on a directory.
+fn layers(directory: &str) -> usize {
+    content("/proc/self/mountinfo").lines().filter(|line| line.split(' ').nth(4) == Some(directory)).count()
+}
+
+#[test]
+fn mount_point_through_a_link_is_mounted_once() {
+    on_own_machine("mounts::mount_point_through_a_link_is_mounted_once", "mount umount", || {
+        shell("mkdir /srv/a /srv/a/b && ln -s /srv/a /run/link && ln -s link/b /run/last");
+        for (name, directory) in
+            [("/run/link/b", "/srv/a/b"), ("/run/last", "/srv/a/b"), ("/run/link", "/srv/a")]
+        {
+            // Twice: the second run finds it.
+            assert_changes(&tmpfs(name, &[("options", "size=1m")]), "created the mount");
+            assert_eq!(content("/etc/fstab"), format!("{FSTAB}tmpfs\t{name}\ttmpfs\tsize=1m\t0 0\n"));
+            assert_eq!((layers(directory), layers(name)), (1, 0));
+            assert_changes(
+                &tmpfs(name, &[("options", "size=1m,noexec")]),
+                "changed options and mounted options",
+            );
+            // The same mount under its other name has one line.
+            assert_unchanged(&tmpfs(directory, &[("options", "size=1m,noexec")]));
+            shell(&format!("mount -t tmpfs tmpfs {directory}"));
+            assert_changes(&tmpfs(name, &[("ensure", "unmounted")]), "changed mounted");
+            assert_eq!(layers(directory), 0);
+            assert_changes(&tmpfs(directory, &[]), "changed mounted");
+            assert_changes(&resource("mount", name, &[("ensure", "absent")]), "removed the mount");
+            assert_eq!((layers(directory), content("/etc/fstab")), (0, FSTAB.to_owned()));
+        }
+    });
+}
+
+#[test]
+fn strangers_lead_no_mount_elsewhere() {
+    on_own_machine("mounts::strangers_lead_no_mount_elsewhere", "mount umount", || {
+        shell(
+            "mkdir -p /srv/root/inner /srv/theirs/own /srv/ok && ln -s /srv/root /srv/link && chown -h 4242 /srv/link \
+             && ln -s /srv/root /srv/theirs/link && chown -R -h 4242 /srv/theirs",
+        );
+        let bind = |device| {
+            resource("mount", "/srv/ok", &[("device", device), ("fstype", "none"), ("options", "bind")])
+        };
+        let before = content("/proc/self/mounts");
+        for (mount, on_the_way, path) in [
+            (tmpfs("/srv/link", &[]), "link \"/srv/link\"", "/srv/link"),
+            (tmpfs("/srv/link/inner", &[]), "link \"/srv/link\"", "/srv/link/inner"),
+            (tmpfs("/srv/theirs/link", &[]), "directory \"/srv/theirs\"", "/srv/theirs/link"),
+            (tmpfs("/srv/theirs/own", &[]), "directory \"/srv/theirs\"", "/srv/theirs/own"),
+            (
+                tmpfs("/srv/theirs/own", &[("ensure", "present")]),
+                "directory \"/srv/theirs\"",
+                "/srv/theirs/own",
+            ),
+            (bind("/srv/link/inner"), "link \"/srv/link\"", "/srv/link/inner"),
+            (bind("/srv/theirs/own"), "directory \"/srv/theirs\"", "/srv/theirs/own"),
+        ] {
+            let ending = if on_the_way.starts_with("link") {
+                "is not followed"
+            } else {
+                "who could lead ccm elsewhere"
+            };
+            let told = applied(vec![mount.clone()]).remove(0);
+            assert_eq!(in_noop(vec![mount]), [&*told]);
+            assert!(
+                told.starts_with(&format!("the {on_the_way}, on the way to \"{path}\", belongs to uid 4242")),
+                "{told}"
+            );
+            assert!(told.ends_with(ending), "{told}");
+        }
+        assert_eq!((content("/etc/fstab"), content("/proc/self/mounts")), (FSTAB.to_owned(), before));
+        // A directory of a stranger whose parents are root's is no danger.
+        shell("mkdir /srv/home && chown 4242 /srv/home");
+        assert_changes(&tmpfs("/srv/home", &[]), "created the mount");
+    });
+}

@@ -1,7 +1,8 @@
 //! Jobs of cron.
 
 use std::fs::{
-    Permissions, metadata, read_dir, read_link, read_to_string, remove_dir, set_permissions, write,
+    Permissions, create_dir, metadata, read_dir, read_link, read_to_string, remove_dir, set_permissions,
+    write,
 };
 use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::path::Path;
@@ -41,6 +42,22 @@ fn job_in_a_file_is_made_changed_mended_and_removed() {
         assert_eq!(read_dir("/etc/cron.d").expect("a directory").count(), 0);
         remove_dir("/etc/cron.d").expect("a directory");
         assert_eq!(applied(vec![job(&[])]), ["the directory \"/etc/cron.d\" does not exist"]);
+    });
+}
+
+#[test]
+fn directory_of_jobs_may_be_behind_a_link_of_root_alone() {
+    on_a_copy("jobs::directory_of_jobs_may_be_behind_a_link_of_root_alone", || {
+        remove_dir("/etc/cron.d").expect("a directory");
+        create_dir("/run/jobs").expect("a directory");
+        symlink("/run/jobs", "/etc/cron.d").expect("a link");
+        let job = resource("cron", "backup", &[("command", "a"), ("minute", "30")]);
+        lchown("/etc/cron.d", Some(4242), None).expect("an owner");
+        let told = "the link \"/etc/cron.d\", on the way to \"/etc/cron.d/backup\", belongs to uid 4242 and is not followed";
+        assert_eq!(applied(vec![job.clone()]), [told]);
+        lchown("/etc/cron.d", Some(0), None).expect("an owner");
+        assert_changes(&job);
+        assert!(Path::new("/run/jobs/backup").exists());
     });
 }
 

@@ -27,6 +27,8 @@ pub struct FakeFiles {
     pub mounts: BTreeSet<PathBuf>,
     /// Files with content and attributes. Only these are ever changed.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
+    /// Directories that links lead to, by the paths of the links. Only [`Files::real_directory`] follows them.
+    pub directory_links: BTreeMap<PathBuf, PathBuf>,
     /// Texts of links that lead nowhere.
     pub links: RefCell<BTreeMap<PathBuf, PathBuf>>,
     /// Numbers of users and groups, besides root and names in digits.
@@ -146,6 +148,14 @@ impl Files for FakeFiles {
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::ENOENT.into()) }
+    }
+
+    fn real_directory(&self, path: &Path) -> Option<PathBuf> {
+        let leads =
+            |(link, directory): (&PathBuf, &PathBuf)| Some(directory.join(path.strip_prefix(link).ok()?));
+        let is_asked = !self.directory_links.is_empty();
+        // The longest path comes first.
+        is_asked.then(|| self.directory_links.iter().rev().find_map(leads).unwrap_or_else(|| path.to_owned()))
     }
 
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {

@@ -33,6 +33,8 @@ pub(crate) struct Options<'a> {
     pub gate: Option<&'a dyn DynGate>,
     /// Existing files.
     pub there: &'a [&'a str],
+    /// Links to directories.
+    pub links: &'a [(&'a str, &'a str)],
     /// Only what is not unchanged is described.
     pub leaves_unchanged: bool,
 }
@@ -80,7 +82,9 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
     let fake_runner = FakeRunner::default();
     let runner = options.runner.unwrap_or(&fake_runner);
     let there = options.there.iter().map(PathBuf::from).collect();
-    let (files, clock) = (FakeFiles { files: there, ..FakeFiles::default() }, FakeClock::default());
+    let directory_links = options.links.iter().map(|(link, to)| (link.into(), to.into())).collect();
+    let files = FakeFiles { files: there, directory_links, ..FakeFiles::default() };
+    let clock = FakeClock::default();
     let executor = LocalExecutor::new(runner, &fake_runner, &files);
     let run = Run {
         catalog,

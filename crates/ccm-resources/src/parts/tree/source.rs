@@ -7,6 +7,7 @@ use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::glob::TreeGlobs;
 use super::{DesiredEntry, DesiredKind, EntryContent, Rendered};
+use crate::parts::path_walk::real_path;
 use crate::support::file_failure::file_failure;
 
 /// Ending of the name of a template.
@@ -52,7 +53,8 @@ pub(crate) fn read(
             return Err(of_source(file_failure(&error)));
         }
     };
-    if root.starts_with(tree) || tree.starts_with(&root) {
+    let real = real_path(tree, files);
+    if [tree, &real].into_iter().any(|tree| root.starts_with(tree) || tree.starts_with(&root)) {
         let failure = conflict(&root, "and the directory to manage are one inside the other");
         return Err(of_source(failure.with_hint("keep the files to copy in a directory of their own")));
     }

@@ -9,11 +9,14 @@ use ccm_host::{Files, NewContent, TreeEntry, TreeEntryKind, WalkStep, walk_order
 use ccm_model::Failure;
 
 use super::{DesiredEntry, DesiredKind, EntryContent, FoundEntry, PathsOfOthers, TreeRules};
+use crate::parts::path_walk::real_path;
 use crate::support::file_failure::file_failure;
 
 /// Returns the paths in a tree that other resources manage, and those that ccm needs itself.
 pub(crate) fn managed(root: &Path, context: &Context<'_>) -> PathsOfOthers {
-    let own = context.state_directory.and_then(|state| state.strip_prefix(root).ok());
+    let files = context.host.files;
+    let state = context.state_directory.map(|state| real_path(state, files));
+    let own = state.as_deref().and_then(|state| state.strip_prefix(real_path(root, files)).ok());
     let own = own
         .filter(|path| *path != Path::new(""))
         .map(|path| ManagedPath { path: path.to_owned(), extent: ManagedExtent::Tree });

@@ -13,7 +13,7 @@ use super::decide::{ArchivePlan, ArchiveResource, plan};
 use super::desired::{DesiredArchive, Extraction, Origin};
 use super::state::{ArchiveEffect, ArchiveState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::parents::{make_parents, missing_parents, parents_note};
+use crate::parts::path_walk::{make_parents, missing_parents, parents_note};
 use crate::parts::web;
 use crate::support::file_failure::file_failure;
 use crate::support::values::principal::principal_number;

@@ -12,7 +12,7 @@ use super::desired::{DesiredFile, FileContent, FileEnsure};
 use super::state::{Desired, FileState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::diff;
-use crate::parts::parents::missing_parents;
+use crate::parts::path_walk::missing_parents;
 use crate::parts::tree::report;
 use crate::support::file_failure::file_failure;
 

@@ -16,7 +16,7 @@ use super::state::{Desired, FileState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::backup::back_up;
 use crate::parts::diff;
-use crate::parts::parents::{make_parents, parents_note};
+use crate::parts::path_walk::{make_parents, parents_note};
 use crate::parts::tree::{self, TreeState};
 use crate::support::file_failure::file_failure;
 use crate::support::secret_content::mark_secret;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Account, AccountError, FileKind, InspectOptions};
+use ccm_host::{Account, AccountError, FileKind, InspectOptions, PathTrust};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::{CheckoutEffect, CheckoutKind, plan};
@@ -14,6 +14,7 @@ use super::revision::GitRevision;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
 use super::stored_references::stored_references;
 use super::update::{clone, is_interrupted, resolve, update};
+use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::ObjectPlan;
 
@@ -65,6 +66,14 @@ impl Provider<CheckoutKind> for GitCheckouts {
                 }
             }
         };
+        let runs_git = match state.presence {
+            CheckoutPresence::Repository => state.foreign_owner.is_none(),
+            CheckoutPresence::Missing | CheckoutPresence::Empty => !desired.is_absent,
+            CheckoutPresence::Occupied(_) => false,
+        };
+        if runs_git {
+            check_way(desired, context)?;
+        }
         if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
             read_repository(desired, &repository, done, &mut state, context).await?;
         }
@@ -101,6 +110,17 @@ impl Provider<CheckoutKind> for GitCheckouts {
         }
         Ok(Vec::new())
     }
+}
+
+/// Returns the failure of running git in a directory that a stranger could exchange. With the rights of `user` alone, git
+/// can do what that user can do.
+fn check_way(desired: &DesiredCheckout, context: &Context<'_>) -> Result<(), Failure> {
+    let trust = PathTrust { user: run_uid(desired, context).ok(), ..FOR_PROGRAM };
+    let refusal = WalkedPath::of(&desired.path, trust, context.host.files).refusal;
+    refusal.map_or(Ok(()), |refusal| {
+        let hint = "set `user` to the owner of the directory, so that git has no other rights";
+        Err(Failure { hints: vec![hint.to_owned()], ..refusal }.of_property("path"))
+    })
 }
 
 async fn read_repository(

@@ -95,10 +95,12 @@ impl GitTool {
         context: &Context<'_>,
     ) -> Result<String, Failure> {
         let local = if self.allows_local_submodules { "always" } else { "user" };
-        let (directory, local) = (self.directory.display().to_string(), format!("protocol.file.allow={local}"));
+        let (directory, local) =
+            (self.directory.display().to_string(), format!("protocol.file.allow={local}"));
         let what = args.first().copied().unwrap_or_default();
         let program = Program::new("git").titled(format!("`git {what}`")).in_package("`git`").quoting(ERRORS);
-        let program = program.with(["-C", &directory]).with(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        let program =
+            program.with(["-C", &directory]).with(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         let program = program.with(["-c", &local]).with(args.iter().copied());
         let program = program.time_limit(timeout).launched(self.launch.clone());
         let finished = program.finish(role, context).await?;

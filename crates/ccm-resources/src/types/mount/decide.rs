@@ -17,9 +17,15 @@ use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, deci
 pub(crate) struct MountKind;
 
 /// State of a mount, with the obstacles to mounting it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MountState {
     pub fstab: Rc<Fstab>,
+    /// The mount point as `/etc/fstab` spells it.
+    pub spelling: String,
+    /// The mount point without links.
+    pub directory: String,
+    /// Failure of mounting or unmounting, because a stranger could lead the programs elsewhere.
+    pub refusal: Option<Failure>,
     /// File system that is mounted on the directory.
     pub mounted: Option<Rc<MountedFilesystem>>,
     /// Number of file systems that are mounted on the directory, one over the other.
@@ -28,6 +34,13 @@ pub(crate) struct MountState {
     pub is_other: bool,
     /// Obstacle to mounting the file system; only known if it is to be mounted and is not.
     pub obstacle: Option<MountObstacle>,
+}
+
+impl MountState {
+    /// Returns the lines of the mount in `/etc/fstab`.
+    pub(super) fn lines(&self) -> &[FstabLine] {
+        self.fstab.lines(&self.spelling)
+    }
 }
 
 /// What a file system can't be mounted without.
@@ -99,7 +112,7 @@ impl ResourceKind for MountKind {
     }
 
     fn describe(mount: &DesiredMount, state: &MountState, _: &str) -> Described {
-        let line = state.fstab.lines(&mount.mount_point).first();
+        let line = state.lines().first();
         let ensure = match (&state.mounted, line) {
             (Some(_), _) => "mounted",
             (None, Some(_)) => "unmounted",
@@ -124,7 +137,19 @@ impl ResourceKind for MountKind {
 
 /// Plans the change of a mount.
 pub(super) fn plan(mount: &DesiredMount, state: &MountState) -> ObjectPlan<MountDifference> {
-    let lines = state.fstab.lines(&mount.mount_point);
+    let plan = trusting_plan(mount, state);
+    match &state.refusal {
+        // Nothing is mounted or unmounted, and no line is left for the next boot.
+        _ if matches!(plan, ObjectPlan::Keep { .. }) => plan,
+        _ if matches!(plan, ObjectPlan::Remove) && state.mounted.is_none() => plan,
+        Some(refusal) => ObjectPlan::Fail(refusal.clone()),
+        None => plan,
+    }
+}
+
+/// Plans the change of a mount whose path nobody can lead elsewhere.
+fn trusting_plan(mount: &DesiredMount, state: &MountState) -> ObjectPlan<MountDifference> {
+    let lines = state.lines();
     if mount.ensure == MountEnsure::Absent {
         let exists = !lines.is_empty() || state.mounted.is_some();
         return if exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };

@@ -98,11 +98,11 @@ impl DesiredMount {
         })
     }
 
-    /// Returns the line that the mount is to have in `/etc/fstab`.
+    /// Returns the line that the mount is to have in `/etc/fstab`. The old line keeps the spelling of its mount point.
     pub(super) fn line(&self, old: Option<&FstabLine>) -> FstabLine {
         FstabLine {
             device: self.device.clone().into(),
-            mount_point: self.mount_point.clone().into(),
+            mount_point: old.map_or_else(|| self.mount_point.clone().into(), |old| old.mount_point.clone()),
             fstype: self.fstype.clone().into(),
             options: self.options(old).to_owned(),
             dump: self.dump.or(old.map(|old| old.dump)).unwrap_or_default(),

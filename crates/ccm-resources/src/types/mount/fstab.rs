@@ -1,7 +1,7 @@
 //! The file `/etc/fstab`, read once until something is executed.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::Context;
@@ -45,6 +45,18 @@ impl Fstab {
             lines.entry(line.mount_point.clone()).or_default().push(line);
         }
         Self { file, lines }
+    }
+
+    /// Returns the spelling of a mount point that has lines: the given one, else another one of the same directory.
+    /// `real` returns a path without links.
+    pub(super) fn spelling<'f>(&'f self, mount_point: &'f str, real: impl Fn(&str) -> PathBuf) -> &'f str {
+        if self.lines.contains_key(mount_point.as_bytes()) {
+            return mount_point;
+        }
+        let directory = real(mount_point);
+        // A mount point that is no text has no other spelling that a manifest could name.
+        let spellings = self.lines.keys().filter_map(|spelling| str::from_utf8(spelling).ok());
+        spellings.filter(|spelling| real(spelling) == directory).min().unwrap_or(mount_point)
     }
 
     /// Returns the lines of a mount point.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-
+use ccm_host::PathTrust;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
@@ -11,6 +11,7 @@ use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::Fstab;
 use super::mount_options::is_bind;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
+use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::systemd::SYSTEMD_RUNNING;
 use crate::parts::systemd::systemctl::Systemctl;
 use crate::parts::text::TextFile;
@@ -19,6 +20,9 @@ use crate::support::program::{ErrorLines, Program};
 
 /// Types that say nothing about the file system that is mounted.
 const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
+
+/// Rules for a path at which mount and umount follow a link, too.
+const FOLLOWED: PathTrust = PathTrust { follow_last: true, ..FOR_PROGRAM };
 
 pub(crate) struct UtilLinux;
 
@@ -31,13 +35,24 @@ impl Provider<MountKind> for UtilLinux {
     ) -> Result<MountState, Failure> {
         let fstab = Fstab::of(context).await?;
         let table = MountTable::of(context).await?;
-        let mounted = table.on(&mount.mount_point).cloned();
-        let layers = table.layers(&mount.mount_point);
-        let options = mount.options(fstab.lines(&mount.mount_point).first());
+        let point = walked(&mount.mount_point, &table, context);
+        let directory = point.real.to_string_lossy().into_owned();
+        let real = |path: &str| walked(path, &table, context).real;
+        let spelling = fstab.spelling(&mount.mount_point, real).to_owned();
+        let mounted = table.on(&directory).cloned();
+        let layers = table.layers(&directory);
+        let line = fstab.lines(&spelling).first();
         // The source of a bind mount is the device of the file system, not the directory.
-        let is_other =
-            !is_bind(options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
-        let mut state = MountState { fstab, mounted, layers, is_other, obstacle: None };
+        let is_other = !is_bind(mount.options(line))
+            && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
+        let is_known =
+            mounted.is_some() && !is_other && line.is_some_and(|line| line.device == mount.device.as_bytes());
+        let device = mount.device_path().filter(|_| !is_known);
+        let device = device.map(|path| WalkedPath::of(&path, FOLLOWED, context.host.files));
+        let of_device = device.and_then(|device| device.refusal).map(|refusal| refusal.of_property("device"));
+        let refusal = point.refusal.or(of_device);
+        let mut state =
+            MountState { fstab, spelling, directory, refusal, mounted, layers, is_other, obstacle: None };
         if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
             state.obstacle = obstacle(mount, context);
         }
@@ -82,7 +97,7 @@ impl Provider<MountKind> for UtilLinux {
         }
         let saved = save(mount, state, context).await;
         let saved = saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
-        let point = &*mount.mount_point;
+        let point = &*state.spelling;
         let mounted = if mounts {
             tool("mount").with(["--", point]).run(&*context).await
         } else if remounts {
@@ -94,9 +109,17 @@ impl Provider<MountKind> for UtilLinux {
         };
         match mounted {
             Ok(()) => Ok(()),
-            Err(failure) => Err(undo(mount, (&state.fstab.file, &saved), unmounts, failure, context).await),
+            Err(failure) => Err(undo(state, &saved, unmounts, failure, context).await),
         }
     }
+}
+
+/// Resolves a mount point. What is mounted there is not looked at: its server may be gone.
+fn walked(mount_point: &str, table: &MountTable, context: &Context<'_>) -> WalkedPath {
+    let (path, files) = (Path::new(mount_point), context.host.files);
+    let found = WalkedPath::of(path, FOR_PROGRAM, files);
+    let is_mounted = found.real.to_str().is_some_and(|path| table.on(path).is_some());
+    if is_mounted || found.refusal.is_some() { found } else { WalkedPath::of(path, FOLLOWED, files) }
 }
 
 /// Returns `true` if the mounted file system is certainly another one than the desired one.
@@ -137,8 +160,8 @@ fn obstacle(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle
 
 /// Puts the line of a file system back that can't be mounted, and mounts again what was unmounted for it.
 async fn undo(
-    mount: &DesiredMount,
-    (old, saved): (&TextFile, &TextFile),
+    state: &MountState,
+    saved: &TextFile,
     was_unmounted: bool,
     failure: Failure,
     context: &Context<'_>,
@@ -149,19 +172,20 @@ async fn undo(
         }
         _ => failure,
     };
+    let old = &state.fstab.file;
     let is_undone = saved == old || {
         let written = saved.write(old.content().to_owned(), context);
         written.is_ok() && reload(context).await.is_ok()
     };
     let is_mounted_again = !was_unmounted
-        || is_undone && tool("mount").with(["--", &*mount.mount_point]).run(context).await.is_ok();
+        || is_undone && tool("mount").with(["--", &*state.spelling]).run(context).await.is_ok();
     Failure { changed: !(is_undone && is_mounted_again), ..failure }
 }
 
 /// Unmounts what is mounted on the directory.
 async fn unmount(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<(), Failure> {
     for layer in 0..state.layers {
-        let unmounted = tool("umount").with(["--", &*mount.mount_point]).run(context).await;
+        let unmounted = tool("umount").with(["--", &*state.directory]).run(context).await;
         unmounted.map_err(|failure| {
             let is_busy = failure.chain.iter().any(|cause| cause.contains("busy"));
             let failure = Failure { changed: layer > 0, ..failure };
@@ -179,9 +203,8 @@ async fn unmount(mount: &DesiredMount, state: &MountState, context: &Context<'_>
 
 /// Writes the line to `/etc/fstab`, or removes it. Returns the file as it is then.
 async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<TextFile, Failure> {
-    let old = state.fstab.lines(&mount.mount_point).first();
-    let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(old));
-    let new = state.fstab.with(&mount.mount_point, line.as_ref());
+    let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(state.lines().first()));
+    let new = state.fstab.with(&state.spelling, line.as_ref());
     let old = &state.fstab.file;
     if old.content() == new {
         return Ok(old.clone());

@@ -10,7 +10,7 @@ use super::PARTIALS;
 use super::decide::{ScaffoldPlan, ScaffoldResource, ScaffoldState, plan};
 use super::desired::DesiredScaffold;
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::parents;
+use crate::parts::path_walk;
 use crate::parts::tree::source::{CopiedTree, TemplateFiles};
 use crate::parts::tree::{self, DesiredEntry, DesiredKind, EntryContent, TreeRules, execute, report};
 use crate::parts::validator::{ContentCheck, NewText, process};
@@ -61,7 +61,7 @@ impl Provider<ScaffoldResource> for PosixScaffold {
             state.is_top_level = above.is_none_or(|above| above == Path::new("/"));
         } else if !scaffold.is_absent && state.root.target.is_none() && state.root.parent_missing {
             state.missing_parents =
-                parents::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
+                path_walk::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
         }
         if before {
             let changes = match plan(scaffold, &state) {
@@ -105,8 +105,8 @@ impl Provider<ScaffoldResource> for PosixScaffold {
             ScaffoldPlan::Fail(failure) => Err(failure),
             ScaffoldPlan::Make { is_new, changes } => {
                 if is_new {
-                    let made = parents::make_parents(&state.missing_parents, files)?;
-                    if let Some(note) = parents::parents_note(&state.missing_parents) {
+                    let made = path_walk::make_parents(&state.missing_parents, files)?;
+                    if let Some(note) = path_walk::parents_note(&state.missing_parents) {
                         context.note(note);
                     }
                     files

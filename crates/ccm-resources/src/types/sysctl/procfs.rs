@@ -53,7 +53,8 @@ impl Provider<SysctlKind> for Procfs {
         if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
             let mounts = MountTable::of(context).await?;
             let mount = path.to_str().and_then(|path| mounts.containing(path));
-            let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+            let info =
+                files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
             state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
                 _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
                     Some(ParameterObstacle::Reported)

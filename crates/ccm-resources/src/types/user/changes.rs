@@ -41,9 +41,7 @@ pub(crate) fn modify(
             UserDifference::Gid { to, .. } => tool.with_value("--gid", Some(to.to_string())),
             UserDifference::Groups { to, .. } => tool.with_value("--groups", Some(to.join(","))),
             UserDifference::Home { to, .. } => {
-                // A directory that exists is left as it is.
-                let moves = user.manage_home && state.home_exists && !state.desired_home_exists;
-                tool.with_value("--home", Some(to)).with(moves.then_some("--move-home"))
+                tool.with_value("--home", Some(to)).with(state.moves_home(user).then_some("--move-home"))
             }
             UserDifference::Shell { to, .. } => tool.with_value("--shell", Some(to)),
             UserDifference::Comment { to, .. } => tool.with_value("--comment", Some(to)),

@@ -123,7 +123,7 @@ pub(crate) fn plan(user: &DesiredUser, state: &UserState) -> AccountPlan<UserDif
     if user.is_absent {
         return match (&state.found, &state.of_service) {
             (None, None) => AccountPlan::Keep { exists: false },
-            (Some(_), _) => AccountPlan::Remove,
+            (Some(_), _) => state.home_refusal.clone().map_or(AccountPlan::Remove, AccountPlan::Fail),
             (None, Some(_)) => AccountPlan::Fail(from_service(user)),
         };
     }
@@ -226,6 +226,9 @@ fn groups(user: &DesiredUser, state: &UserState) -> Option<UserDifference> {
 fn obstacle(user: &DesiredUser, state: &UserState, differences: &[UserDifference]) -> Option<Failure> {
     if let (Some(group), PrimaryGroup::Missing) = (&user.gid, state.primary_group) {
         return Some(missing_group(group, "gid"));
+    }
+    if let Some(refusal) = &state.home_refusal {
+        return Some(refusal.clone());
     }
     differences.iter().find_map(|difference| match difference {
         UserDifference::Uid { from, to } => uid_obstacle(user, state, *from, *to),

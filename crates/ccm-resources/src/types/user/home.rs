@@ -14,6 +14,9 @@ const SKELETON: &str = "/etc/skel";
 /// Hint for a home directory whose parent directory does not exist.
 pub(crate) const PARENT_HINT: &str = "manage the directory with a file resource and `ensure: directory`";
 
+/// Cause of every failure to make a home directory.
+pub(crate) const NOT_MADE: &str = "the home directory can't be made";
+
 /// Permissions of a home directory.
 const MODE: u32 = 0o700;
 
@@ -23,7 +26,7 @@ const MODE: u32 = 0o700;
 pub(crate) fn make(user: &PasswdLine, files: &dyn Files) -> Result<(), Failure> {
     let home = Path::new(&user.home);
     let not_made = |error: &FileError| {
-        let failure = file_failure(error).because_of("the home directory can't be made");
+        let failure = file_failure(error).because_of(NOT_MADE);
         match error {
             FileError::ParentMissing(_) => failure.with_hint(PARENT_HINT),
             _ => failure,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ccm_engine::Described;
 use ccm_host::Account;
-use ccm_model::Fields;
+use ccm_model::{Failure, Fields};
 use serde_json::Value;
 
 use super::desired::DesiredUser;
@@ -12,7 +12,7 @@ use super::expiry::Expiry;
 use crate::parts::accounts::{PasswdLine, PasswordField};
 
 /// State of a user, with the obstacles to a change.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UserState {
     /// The user in `/etc/passwd`.
     pub found: Option<Rc<PasswdLine>>,
@@ -38,6 +38,8 @@ pub(crate) struct UserState {
     /// Existence of the home directory and of the desired one, if it is managed.
     pub home_exists: bool,
     pub desired_home_exists: bool,
+    /// Failure of making, moving or removing the home directory, because a stranger could lead ccm or the tools elsewhere.
+    pub home_refusal: Option<Failure>,
     pub shell_exists: bool,
     /// Number of keys to remove.
     pub unmanaged_keys: usize,
@@ -59,6 +61,11 @@ pub(crate) enum PrimaryGroup {
 impl UserState {
     pub(crate) fn exists(&self) -> bool {
         self.found.is_some() || self.of_service.is_some()
+    }
+
+    /// Returns `true` if a change of the home directory moves it. A directory that exists is left as it is.
+    pub(crate) fn moves_home(&self, user: &DesiredUser) -> bool {
+        user.manage_home && self.home_exists && !self.desired_home_exists
     }
 }
 

@@ -36,6 +36,9 @@ fn decisions_match_the_table() {
         });
         let state = MountState {
             fstab: Rc::new(Fstab::parse(TextFile::of(line.unwrap_or_default().repeat(count)))),
+            spelling: "/srv".to_owned(),
+            directory: "/srv".to_owned(),
+            refusal: is("stranger").then(|| Failure::new(FailureKind::Conflict, "a stranger's")),
             layers: usize::from(mounted.is_some()),
             mounted,
             is_other: is("other"),
@@ -47,5 +50,5 @@ fn decisions_match_the_table() {
         };
         MountKind::decide(&mount, &state, None)
     });
-    assert_eq!(rows, 24);
+    assert_eq!(rows, 29);
 }

@@ -1,11 +1,46 @@
-//! Missing directories above a directory.
+//! The way to a path: its links, and the directories above it that are missing.
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileAttributes, FileKind, Files, InspectOptions};
+use ccm_host::{FileAttributes, FileError, FileKind, Files, InspectOptions, PathTrust};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use crate::support::file_failure::file_failure;
+
+/// Rules for a path that a program of the system gets, which opens the path itself.
+pub(crate) const FOR_PROGRAM: PathTrust = PathTrust { follow_last: false, directories: true, user: None };
+
+/// Path after the walk to it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WalkedPath {
+    /// The path without links; as it is written if it can't be resolved.
+    pub real: PathBuf,
+    /// Failure of using the path, because a stranger could lead ccm or the program elsewhere.
+    pub refusal: Option<Failure>,
+}
+
+impl WalkedPath {
+    /// Walks to a path. Every other error is left to the use of the path.
+    pub(crate) fn of(path: &Path, trust: PathTrust, files: &dyn Files) -> Self {
+        let error = match files.trusted_path(path, trust) {
+            Ok(found) => return Self { real: found.path, refusal: None },
+            Err(error) => error,
+        };
+        let is_strangers = matches!(
+            error,
+            FileError::UntrustedLink { .. }
+                | FileError::StrangersDirectory { .. }
+                | FileError::OpenDirectory { .. }
+                | FileError::Changed(_)
+        );
+        Self { real: path.to_owned(), refusal: is_strangers.then(|| file_failure(&error)) }
+    }
+}
+
+/// Returns a path without links; as it is written if it can't be resolved.
+pub(crate) fn real_path(path: &Path, files: &dyn Files) -> PathBuf {
+    WalkedPath::of(path, PathTrust { follow_last: true, ..PathTrust::default() }, files).real
+}
 
 /// Returns the missing directories above a path, the outermost first. `would_be` is true for a directory that
 /// an earlier resource in noop would have made.

@@ -99,7 +99,7 @@ pub(crate) fn confirm(console: &Console, question: &str, is_yes: bool) -> Result
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let answer = runtime.and_then(|runtime| runtime.block_on(ccm_runtime::process::ask(question)));
     match answer {
-        Ok(answer) if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") => Ok(()),
+        Ok(answer) if ccm_runtime::process::is_yes(&answer) => Ok(()),
         Ok(_) => {
             console.note("nothing was approved");
             Err(ExitCode::NothingRun)

@@ -26,7 +26,7 @@ pub use format::ArchiveFormat;
 pub const MAX_ARCHIVE_ENTRIES: u64 = 500_000;
 
 /// Maximum ratio between what comes out of an archive and the archive itself.
-pub const MAX_ARCHIVE_RATIO: u64 = 1000;
+const MAX_ARCHIVE_RATIO: u64 = 1000;
 
 /// Archive to extract.
 #[derive(Debug)]

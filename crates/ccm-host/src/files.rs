@@ -41,7 +41,7 @@ pub use beneath::read_beneath;
 pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};
-pub use inspect::open_file;
+use inspect::open_file;
 pub use middleware::{ContentUse, FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub use regular::read_regular;

@@ -23,7 +23,7 @@ pub use proxy::ProxySettings;
 pub use url::{HttpCredentials, HttpUrl, UrlError};
 
 /// Time without a byte after which a connection counts as dead.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Request for a file of a web server.
 #[derive(Clone, Debug)]

@@ -91,7 +91,7 @@ pub use account::{Account, AccountError, Identity, gid_of, uid_of};
 #[cfg(feature = "archive")]
 pub use archive::{
     ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, ExtractionTarget,
-    MAX_ARCHIVE_ENTRIES, MAX_ARCHIVE_RATIO, extract,
+    MAX_ARCHIVE_ENTRIES, extract,
 };
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
@@ -119,13 +119,13 @@ pub use files::{
     FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
     NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind,
     TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below,
-    is_temp_path, is_transient, open_file, read_at_most, read_beneath, read_regular, sha256, slug, temp_path,
-    unescape, walk_order,
+    is_temp_path, is_transient, read_at_most, read_beneath, read_regular, sha256, slug, temp_path, unescape,
+    walk_order,
 };
 #[cfg(feature = "http")]
 pub use http::{
-    Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, IDLE_TIMEOUT, OnProgress,
-    ProxySettings, UrlError, download,
+    Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, OnProgress, ProxySettings,
+    UrlError, download,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;
@@ -138,7 +138,7 @@ pub use programs::{
     LocatedKind, LocatedProgram, PathLink, canonical_path, current_user, locate_program, located_kind,
     read_link,
 };
-pub use question::{ask, can_ask};
+pub use question::{ask, can_ask, is_yes};
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use trusted::{TrustError, TrustedDirectory};

@@ -32,3 +32,23 @@ pub async fn ask(question: &str) -> io::Result<String> {
     thread::Builder::new().name("ccm-question".to_owned()).spawn(read)?;
     receiver.await.unwrap_or_else(|gone| Err(io::Error::other(gone)))
 }
+
+/// Returns `true` if an answer to a question is yes.
+pub fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        for answer in ["y\n", "Y\n", "yes\n", " YES \n", "y"] {
+            assert!(is_yes(answer), "{answer:?}");
+        }
+        for answer in ["", "\n", "n\n", "no\n", "yy\n", "ok\n", "j\n", "y n\n"] {
+            assert!(!is_yes(answer), "{answer:?}");
+        }
+    }
+}

@@ -17,7 +17,6 @@ use crate::expand::Expander;
 use crate::expansion::Expansion;
 use crate::foreign_words;
 use crate::messages::{is_blank, shown};
-use crate::reserved::not_supported;
 use crate::resources::Declaration;
 use crate::scope::{DeferredOn, ManifestEvaluator};
 use crate::text_language::{ProviderChoice, TextLanguage, language_of};
@@ -303,7 +302,6 @@ fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics
     let text = node.as_text().unwrap_or_default();
     let error = match one_of(node, &spec.providers()) {
         Ok(provider) => return Some(provider),
-        Err(_) if spec.planned().contains(&text) => not_supported(text, node.span),
         Err(error) => spec.provider_advice(text).into_iter().fold(error, Diagnostic::with_hint),
     };
     diagnostics.push(error);

@@ -28,7 +28,7 @@ pub(crate) fn split_properties(
     let mut common = CommonNodes::default();
     let of_type = map.into_entries().into_iter().filter_map(|entry| {
         let key = &*entry.key.text;
-        if let Some(error) = forbidden_property_error(&entry, spec, holder) {
+        if let Some(error) = forbidden_property_error(&entry, holder) {
             diagnostics.push(error);
         } else if let Some(property) = CommonProperty::of(key) {
             common.add(property, entry.value);
@@ -52,14 +52,10 @@ pub(crate) fn split_properties(
 }
 
 /// Returns the error for a property that is not allowed here.
-fn forbidden_property_error(
-    entry: &NodeEntry,
-    spec: &dyn TypeSpec,
-    holder: Holder<'_>,
-) -> Option<Diagnostic> {
+fn forbidden_property_error(entry: &NodeEntry, holder: Holder<'_>) -> Option<Diagnostic> {
     let span = entry.key.span;
     let key = &*entry.key.text;
-    if reserved::PROPERTIES.contains(&key) || spec.planned().contains(&key) {
+    if reserved::PROPERTIES.contains(&key) {
         return Some(not_supported(key, span));
     }
     match (key, holder) {

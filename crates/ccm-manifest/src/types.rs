@@ -77,6 +77,6 @@ impl<'t> Types<'t> {
         let common = CommonProperty::ALL.into_iter().map(CommonProperty::spec).chain([&NAME]);
         let names = common.chain(spec.properties()).map(|property| property.name);
         let aliases = aliases(spec.properties()).map(|(alias, _)| alias);
-        names.chain(aliases).chain(spec.planned().iter().copied()).chain(reserved::PROPERTIES)
+        names.chain(aliases).chain(reserved::PROPERTIES)
     }
 }

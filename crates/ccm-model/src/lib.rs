@@ -136,6 +136,6 @@ pub use secret::{MIN_SECRET_LENGTH, REDACTED};
 pub use shell_syntax::{ShellSyntax, ShellSyntaxKind, is_shell_builtin, shell_syntax};
 pub use source::{InvalidByte, Position, Source, SourceId, SourceMap, Span};
 pub use started_by::StartedBy;
-pub use suggest::{closest, listed};
+pub use suggest::{closest, joined, listed};
 pub use summary::{Counts, RunSummary};
 pub use timestamp::{display_timestamp, parse_timestamp, timestamp};

@@ -25,11 +25,16 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// Returns a list of names with a word before the last one: "`a`, `b` and `c`".
 pub fn listed(names: &[&str], last: &str) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((only, [])) => only.clone(),
-        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+    joined(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), last)
+}
+
+/// Returns a list of words with a word before the last one: "uid, home and shell".
+pub fn joined<S: AsRef<str>>(words: &[S], last: &str) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match &words[..] {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
     }
 }
 

@@ -85,11 +85,6 @@ pub struct FilledPath<'r> {
 
 /// Describes a resource type to the loader.
 pub trait TypeSpec: TypeDeclaration {
-    /// Names of properties and providers of a later version; each is an error of its own until then.
-    fn planned(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     /// Regular expression of other values of `ensure`, for the schema. The loader then accepts any text, and
     /// the type's check finds the errors in it.
     fn ensure_pattern(&self) -> Option<&'static str> {

@@ -23,10 +23,6 @@ const CALL: &[PropertySpec] =
     &[PropertySpec { syntax: TextSyntax::Call(&["contains"]), ..PropertySpec::new::<Text>("call", &[]) }];
 
 impl TypeSpec for Thing {
-    fn planned(&self) -> &'static [&'static str] {
-        &["later"]
-    }
-
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         match (property, provider) {
             ("name", Some("two")) => TextSyntax::Argv,

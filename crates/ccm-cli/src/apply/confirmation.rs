@@ -1,6 +1,6 @@
 //! `ccm apply --confirm`: a question before the changes.
 
-use ccm_runtime::process::{ask, can_ask};
+use ccm_runtime::process::{ask, can_ask, is_yes};
 use ccm_runtime::{Canceller, ExitCode, StopCause};
 
 use crate::arguments::{ApplyArguments, ReportFormat};
@@ -57,23 +57,4 @@ fn interrupted(console: &Console, cause: &StopCause) -> ExitCode {
     let StopCause::Signal { name, number } = cause else { return ExitCode::NothingRun };
     console.error(&format!("{name} ended ccm; nothing was run"), &[], &[]);
     signal_code(*number)
-}
-
-fn is_yes(answer: &str) -> bool {
-    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_yes_is_yes() {
-        for answer in ["y\n", "Y\n", "yes\n", " YES \n", "y"] {
-            assert!(is_yes(answer), "{answer:?}");
-        }
-        for answer in ["", "\n", "n\n", "no\n", "yy\n", "ok\n", "j\n", "y n\n"] {
-            assert!(!is_yes(answer), "{answer:?}");
-        }
-    }
 }

@@ -206,7 +206,7 @@ fn open_linkless(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens a regular file to read, under the rules of [`Files::read`](super::Files::read).
-pub fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
+pub(super) fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
     open_source(path).map(Into::into)
 }
 

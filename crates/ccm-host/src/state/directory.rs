@@ -222,13 +222,6 @@ impl Directory {
         Ok(names)
     }
 
-    /// Moves a file into another directory, over one of that name. Both directories are synced.
-    pub fn move_into(&self, name: &str, target: &Self) -> io::Result<()> {
-        renameat(&self.descriptor, name, &target.descriptor, name)?;
-        target.sync()?;
-        self.sync()
-    }
-
     /// Replaces a file atomically, but does not sync it. A power cut may lose both files.
     pub fn replace_unsynced(&self, name: &str, content: &[u8]) -> io::Result<()> {
         self.replace_and(name, content, false)

@@ -91,10 +91,6 @@ impl TypeSpec for Task {
         true
     }
 
-    fn planned(&self) -> &'static [&'static str] {
-        &["user", "docker"]
-    }
-
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         match (self.declared_syntax(property, properties), provider) {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,

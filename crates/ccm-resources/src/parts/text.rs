@@ -21,7 +21,7 @@ mod text_lines;
 
 use std::path::PathBuf;
 
-use ccm_model::{ChangedLines, Claim, DiagnosticKind, Failure, FailureKind, Resource};
+use ccm_model::{ChangedLines, Claim, DiagnosticKind, Failure, FailureKind, Resource, joined};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use crate::parts::validator::ContentCheck;
@@ -241,7 +241,7 @@ pub(crate) fn line_numbers(indices: &[usize]) -> String {
         all if indices.len() > all.len() => {
             format!("lines {} and {} more", all.join(", "), indices.len() - all.len())
         }
-        [first @ .., last] => format!("lines {} and {last}", first.join(", ")),
+        all => format!("lines {}", joined(all, "and")),
     }
 }
 

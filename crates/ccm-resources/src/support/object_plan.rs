@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ccm_engine::{Decision, Rule, Verified};
-use ccm_model::{Action, Failure, FailureKind, Resource, Verb};
+use ccm_model::{Action, Failure, FailureKind, Resource, Verb, joined};
 
 /// Change of an object from its state to the desired one. `D` is a difference of the type.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,18 +59,9 @@ impl fmt::Display for ObjectRule {
             Self::AsDesired => "it is in the desired state",
             Self::Absent | Self::Missing => "it does not exist",
             Self::Present => "it exists",
-            Self::Differs(aspects) => return write!(formatter, "it differs in {}", in_words(aspects)),
+            Self::Differs(aspects) => return write!(formatter, "it differs in {}", joined(aspects, "and")),
             Self::Conflict => "it cannot be brought to the desired state",
         })
-    }
-}
-
-/// Returns names in words: `uid, home and shell`.
-fn in_words(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -102,7 +93,7 @@ pub(crate) fn decide<D: ObjectDifference>(what: &str, plan: ObjectPlan<D>) -> De
                 let (from, to) = difference.values();
                 action.changing(difference.aspect(), from, to)
             });
-            let message = format!("changed {}", in_words(&aspects));
+            let message = format!("changed {}", joined(&aspects, "and"));
             change(ObjectRule::Differs(aspects), message, action)
         }
         ObjectPlan::Remove => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileInfo, FileKind};
-use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, joined};
 
 use super::action;
 use super::content_change::{self, ContentChange};
@@ -116,11 +116,7 @@ impl Differences {
         ];
         let names: Vec<&str> =
             all.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
-        match &names[..] {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        }
+        joined(&names, "and")
     }
 }
 

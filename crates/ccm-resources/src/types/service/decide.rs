@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, listed};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, joined, listed};
 
 use super::desired::{Service, ServiceEnsure, template_of};
 use super::rules::{Difference, KeepReason, ServiceRule};
@@ -99,11 +99,7 @@ impl Steps {
         let mask = self.mask.map(|mask| if mask { "masked" } else { "unmasked" });
         let enable = self.enable.map(|enable| if enable { "enabled" } else { "disabled" });
         let names: Vec<&str> = [mask, enable, self.verb.map(UnitVerb::done)].into_iter().flatten().collect();
-        match &names[..] {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        }
+        joined(&names, "and")
     }
 
     /// Returns the action: the change of the running unit if there is one, with the other steps as changes.

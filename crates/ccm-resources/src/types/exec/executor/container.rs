@@ -3,41 +3,22 @@
 use std::sync::Arc;
 
 use ccm_host::{ContainerSettings, EngineAddress};
-use ccm_model::{Diagnostic, DiagnosticKind, NodeMap, escape_control};
-use ccm_properties::PropertyError;
+use ccm_model::{Diagnostic, DiagnosticKind, NodeEntry, NodeMap, escape_control};
+use ccm_properties::{PropertyError, PropertySet as _, find};
 use ccm_redaction::Redactor;
 
 use super::super::properties::ExecProperties;
 use super::super::values::Environment;
 use super::values::EngineHost;
-use super::{DockerProperties, ExecutorSettings};
-
-/// Properties that only an executor of the kind `docker` has.
-const OWN: [&str; 18] = [
-    "image",
-    "host",
-    "container",
-    "pull",
-    "platform",
-    "labels",
-    "network_mode",
-    "volumes",
-    "tmpfs",
-    "user",
-    "memory_limit",
-    "cpu_quota",
-    "pids_limit",
-    "auto_remove",
-    "read_only_rootfs",
-    "no_new_privileges",
-    "cap_drop",
-    "cap_add",
-];
+use super::{DockerProperties, ExecutorSettings, NativeProperties};
 
 /// Returns an error for each property that an executor of the kind `native` does not have.
 pub(super) fn errors_of_native(map: &NodeMap) -> Vec<Diagnostic> {
     let given = map.entries().iter().filter(|entry| !entry.value.is_null());
-    let foreign = given.filter(|entry| OWN.contains(&&*entry.key.text));
+    let has = |table, entry: &&NodeEntry| find(table, &entry.key.text).is_some();
+    let foreign = given.filter(|entry| {
+        has(DockerProperties::PROPERTIES, entry) && !has(NativeProperties::PROPERTIES, entry)
+    });
     let error = |name: &str, span| {
         let message = format!("`{name}` has a meaning for the kind `docker` only");
         Diagnostic::error(DiagnosticKind::Conflict, span, message)

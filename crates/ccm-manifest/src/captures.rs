@@ -19,7 +19,8 @@ impl CaptureTable {
     pub(crate) fn of(drafts: &[ResourceDraft], types: &Types<'_>) -> Self {
         let mut captures = Self::default();
         for (index, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.has_name) {
-            let keys = types.spec(draft.type_index).captures(&draft.resource);
+            let Some(view) = types.spec(draft.type_index).commands() else { continue };
+            let keys = view.captures(&draft.resource);
             if keys.is_empty() {
                 continue;
             }

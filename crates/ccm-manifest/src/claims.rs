@@ -63,8 +63,10 @@ pub(crate) fn find_filled_purges(
     diagnostics: &mut Diagnostics,
 ) {
     let spec = |resource: &Resource| types.find(&resource.id.type_name).map(|found| types.spec(found));
-    let directories =
-        catalog.resources.iter().filter_map(|resource| Some((spec(resource)?.purges(resource)?, resource)));
+    let directories = catalog
+        .resources
+        .iter()
+        .filter_map(|resource| Some((spec(resource)?.sources()?.purges(resource)?, resource)));
     let directories: HashMap<Cow<'_, str>, &Resource> =
         directories.map(|(path, by)| (spellings.canonical(path), by)).collect();
     if directories.is_empty() {

@@ -281,16 +281,14 @@ pub(crate) fn settings_of_types(
     let no_settings = Arc::new(NodeMap::default());
     let mut settings = Vec::new();
     for spec in types.specs() {
-        let is_its = |entry: &&NodeEntry| find(spec.settings(), &entry.key.text).is_some();
-        let own: Vec<NodeEntry> = entries.iter().filter(is_its).cloned().collect();
-        settings.push(if own.is_empty() {
-            Arc::clone(&no_settings)
-        } else {
-            let own = NodeMap::new(own);
-            let errors = spec.check_settings(&own);
-            diagnostics.extend(errors.into_iter().filter(|error| !found.explains(error)));
-            Arc::new(own)
-        });
+        let Some(view) = spec.settings() else {
+            settings.push(Arc::clone(&no_settings));
+            continue;
+        };
+        let is_its = |entry: &&NodeEntry| find(view.keys(), &entry.key.text).is_some();
+        let own = NodeMap::new(entries.iter().filter(is_its).cloned().collect());
+        diagnostics.extend(view.errors(&own).into_iter().filter(|error| !found.explains(error)));
+        settings.push(Arc::new(own));
     }
     settings
 }

@@ -11,7 +11,7 @@ use ccm_data::interpolation::{
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
-use ccm_properties::{TextSyntax, TypeSpec, is_web_address};
+use ccm_properties::{SourcesView, TextSyntax, TypeSpec, is_web_address};
 
 use crate::call_argument::Argument;
 use crate::eval_context::{LimitCheck, MAX_TEXT_BYTES};
@@ -97,7 +97,7 @@ impl<'a, 's> Expander<'a, 's> {
                 properties.replace(entry);
             }
         }
-        if let Some((source, content)) = spec.template_source() {
+        if let Some((source, content)) = spec.sources().and_then(SourcesView::template) {
             self.template(properties, source, content);
         }
     }

@@ -9,7 +9,7 @@ use ccm_graph::Graph;
 use ccm_model::{
     Catalog, Control, Diagnostic, Diagnostics, FileVersion, NodeEntry, Properties, ResourceIndex,
 };
-use ccm_properties::TypeSpec;
+use ccm_properties::{SourcesView, TypeSpec};
 
 use crate::draft::ResourceDraft;
 use crate::late::LateResource;
@@ -66,8 +66,10 @@ impl FileUsers {
             // The child of an unmanaged resource is read, and the resource itself has nothing to expand.
             let was_off = is_off && spec.child_manifest(&draft.resource).is_none();
             let mut late = LateResource::new(draft);
-            let template =
-                spec.template_source().and_then(|(source, _)| draft.resource.properties.get(source));
+            let template = spec
+                .sources()
+                .and_then(SourcesView::template)
+                .and_then(|(source, _)| draft.resource.properties.get(source));
             late.texts.extend(template.filter(|_| was_off).map(|node| node.span));
             let file_use = FileUse {
                 written: std::mem::take(&mut draft.written),

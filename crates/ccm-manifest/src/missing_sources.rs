@@ -27,7 +27,7 @@ pub(crate) struct MissingSource {
 /// Returns the files that managed resources copy and that do not exist now.
 pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<MissingSource> {
     let missing = |(index, draft): (usize, &ResourceDraft)| {
-        let (property, _) = loader.types.spec(draft.type_index).template_source()?;
+        let (property, _) = loader.types.spec(draft.type_index).sources()?.template()?;
         let node = draft.resource.properties.get(property)?;
         let is_managed = matches!(draft.resource.control, Control::Managed);
         if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {

@@ -15,7 +15,8 @@ use ccm_model::{
     ResourceIndex, Scalar, ScalarKind, ScalarStyle, escape_control,
 };
 use ccm_properties::{
-    CommonProperty, IF, PropertyKind, PropertySpec, TextSyntax, UNLESS, find, is_hidden, is_web_address,
+    CommonProperty, IF, PropertyKind, PropertySpec, SourcesView, TextSyntax, UNLESS, find, is_hidden,
+    is_web_address,
 };
 use ccm_redaction::REDACTED;
 use ccm_yaml::YamlValue;
@@ -217,9 +218,10 @@ impl Renderer<'_> {
             let node = canonical(property.map(|property| &property.kind), &entry.value);
             let syntax =
                 spec.map_or(TextSyntax::Plain, |spec| spec.syntax(key, provider, &resource.properties));
-            let source = spec.and_then(|spec| spec.template_source()).filter(|(source, _)| *source == key);
+            let sources = spec.and_then(|spec| spec.sources());
+            let source = sources.and_then(SourcesView::template).filter(|(source, _)| *source == key);
             let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-            let tree = spec.and_then(|spec| spec.tree_source(ensure)).filter(|tree| tree.property == key);
+            let tree = sources.and_then(|view| view.tree(ensure)).filter(|tree| tree.property == key);
             let is_waiting = waiting.is_some_and(|waiting| waiting.texts.covers(node.span));
             if tree.is_some() && (is_waiting || !resource.rendered.entries().is_empty()) {
                 return Err(unrenderable(

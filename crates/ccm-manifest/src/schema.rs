@@ -35,7 +35,8 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
-    ccm.extend(with_expressions(types.iter().flat_map(|spec| schemas(spec.settings())).collect()));
+    let settings = types.iter().filter_map(|spec| spec.settings());
+    ccm.extend(with_expressions(settings.flat_map(|view| schemas(view.keys())).collect()));
     let template = json!({
         "description": "Template in the directory of the manifest. It generates a list of resources, managed after `resources`.",
         "type": ["string", "null"],

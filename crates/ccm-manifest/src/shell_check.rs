@@ -28,7 +28,8 @@ pub(crate) fn check(
     let mut found: Vec<(&ResourceDraft, ShellText<'_>, usize)> = Vec::new();
     let is_managed = |draft: &&ResourceDraft| !matches!(draft.resource.control, Control::NotManaged { .. });
     for draft in drafts.iter().filter(is_managed).filter(|draft| !draft.has_errors) {
-        for text in loader.types.spec(draft.type_index).shell_texts(&draft.resource) {
+        let view = loader.types.spec(draft.type_index).commands();
+        for text in view.map(|view| view.shell_texts(&draft.resource)).unwrap_or_default() {
             let placed = diagnostic(draft, &text, None, String::new(), loader);
             if draft.found.explains(&placed) {
                 continue;

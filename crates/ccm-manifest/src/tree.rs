@@ -25,7 +25,7 @@ impl Expander<'_, '_> {
         spec: &dyn TypeSpec,
         ensure: Option<&str>,
     ) -> Option<Arc<NodeMap>> {
-        let source = spec.tree_source(ensure)?;
+        let source = spec.sources()?.tree(ensure)?;
         let entry = properties.entry(source.property)?;
         let span = entry.value.span;
         // A type that copies a directory refuses a URL itself.

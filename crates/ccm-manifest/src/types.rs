@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ccm_model::closest;
-use ccm_properties::{CommonProperty, NAME, TypeSpec, aliases};
+use ccm_properties::{CommonProperty, NAME, SettingsView, TypeSpec, aliases};
 
 use crate::reserved;
 
@@ -59,7 +59,8 @@ impl<'t> Types<'t> {
 
     /// Returns the keys below `ccm` that belong to types.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
-        self.types.iter().flat_map(|entry| entry.spec.settings().iter().map(|setting| setting.name))
+        let keys = self.types.iter().filter_map(|entry| entry.spec.settings()).flat_map(SettingsView::keys);
+        keys.map(|setting| setting.name)
     }
 
     /// Returns `true` if the key is a property of the type or a reserved one.

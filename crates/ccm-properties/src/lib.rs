@@ -19,6 +19,7 @@ mod syntax;
 mod text;
 mod typed;
 mod value;
+mod views;
 mod web_address;
 
 pub use command::{CommandPlace, CommandSubject, WrittenCommand, WrittenLine};
@@ -32,14 +33,12 @@ pub use octal::octal;
 pub use property::{PropertySpec, aliases, find};
 pub use schema::schemas;
 pub use sensitive::{SENSITIVE, is_hidden, is_sensitive};
-pub use spec::{
-    CheckInput, ChildManifest, FilledPath, Need, ShellText, TreeSource, TreeTemplates, TypeSpec,
-    is_empty_text,
-};
+pub use spec::{CheckInput, ChildManifest, FilledPath, Need, TypeSpec, is_empty_text};
 pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{Providers, TypeDeclaration, TypedResource};
 pub use value::{JsonMap, NamedValues, OneOrMany};
+pub use views::{CommandsView, SettingsView, ShellText, SourcesView, TreeSource, TreeTemplates};
 pub use web_address::{is_any_url, is_web_address};
 
 // For `properties!` in crates that do not depend on these crates.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use ccm_model::{Claim, ClaimKind, Diagnostic, Node, NodeMap, Properties, Resource};
+use ccm_model::{Claim, ClaimKind, Node, Properties, Resource};
 
-use crate::{PropertySpec, TextSyntax, TypeDeclaration, WrittenCommand, find};
+use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TypeDeclaration, find};
 
 /// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
@@ -16,17 +16,6 @@ pub struct CheckInput<'a> {
     pub secrets: &'a [String],
     /// `true` if the manifest gives the resource something to subscribe to, be the references valid or not.
     pub subscribes: bool,
-}
-
-/// Text of a resource that the shell of this machine will run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShellText<'a> {
-    /// The property. An error is at the name if the property is not given.
-    pub property: &'static str,
-    /// Element of a list.
-    pub element: Option<usize>,
-    /// The text.
-    pub text: &'a str,
 }
 
 /// A manifest that a resource applies.
@@ -46,26 +35,6 @@ pub struct ChildManifest<'a> {
 
 /// Object that a resource needs: its kind and its key, as other resources claim it.
 pub type Need<'a> = (ClaimKind, Cow<'a, str>);
-
-/// Directory that a resource copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeSource {
-    /// The property with its path.
-    pub property: &'static str,
-    /// Files that are templates.
-    pub templates: TreeTemplates,
-    /// The property with the data of the templates, in place of the data of the manifest.
-    pub data: Option<&'static str>,
-}
-
-/// Files of a directory that are templates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TreeTemplates {
-    /// Those whose names end with `.j2`.
-    Named,
-    /// All that hold text, but for those in directories with this name.
-    AllBut(&'static str),
-}
 
 /// Returns `true` for a text that is empty as written: `""`. The empty value of an expression is longer in the
 /// manifest.
@@ -127,53 +96,24 @@ pub trait TypeSpec: TypeDeclaration {
         None
     }
 
-    /// The property with the file to copy, and the property with the content. If the file is a template, the
-    /// rendered text becomes the content. A [web address](crate::is_web_address) is left to the resource.
-    fn template_source(&self) -> Option<(&'static str, &'static str)> {
+    /// Returns the view of a type whose resources start commands.
+    fn commands(&self) -> Option<&dyn CommandsView> {
         None
     }
 
-    /// The directory that a resource with this `ensure` copies. Its templates are rendered to
-    /// [`Resource::rendered`].
-    fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {
-        let _ = ensure;
+    /// Returns the view of a type whose resources copy files of this machine.
+    fn sources(&self) -> Option<&dyn SourcesView> {
         None
     }
 
-    /// The local file that a resource extracts and does not download, if any.
-    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        let _ = resource;
+    /// Returns the view of a type that has keys below `ccm`.
+    fn settings(&self) -> Option<&dyn SettingsView> {
         None
     }
 
     /// The manifest that a resource applies, if any. The properties of the resource have been checked.
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let _ = resource;
-        None
-    }
-
-    /// Keys of the values that a resource captures. Resources that refer to them come after it.
-    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
-        let _ = resource;
-        Vec::new()
-    }
-
-    /// Returns the texts that the shell of this machine will run, for a check of their syntax. The properties of the
-    /// resource have been checked.
-    fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
-        let _ = resource;
-        Vec::new()
-    }
-
-    /// Returns the commands that a resource may start, apart from tools of ccm. A policy judges them before the run.
-    /// The properties of the resource have been checked.
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        let _ = resource;
-        Vec::new()
-    }
-
-    /// Returns advice for a resource that every run changes again.
-    fn idempotence_advice(&self) -> Option<&'static str> {
         None
     }
 
@@ -189,13 +129,6 @@ pub trait TypeSpec: TypeDeclaration {
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
         let _ = resource;
         Vec::new()
-    }
-
-    /// Directory from which a resource removes what no resource declares, if any. Another resource that
-    /// [fills](Self::fills) the same directory is an error.
-    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        let _ = resource;
-        None
     }
 
     /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of
@@ -215,16 +148,5 @@ pub trait TypeSpec: TypeDeclaration {
     /// such a resource reads its files again when its own resource is reached.
     fn may_write_files(&self) -> bool {
         false
-    }
-
-    /// Returns the keys of this type below `ccm`. Resources of the type find their values in [`Resource::settings`].
-    fn settings(&self) -> &'static [PropertySpec] {
-        &[]
-    }
-
-    /// Finds every error in the values of these keys.
-    fn check_settings(&self, settings: &NodeMap) -> Vec<Diagnostic> {
-        let _ = settings;
-        Vec::new()
     }
 }

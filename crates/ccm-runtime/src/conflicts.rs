@@ -129,7 +129,7 @@ impl Session {
         let mut purgers: HashMap<String, Vec<Claimant<'_>>> = HashMap::new();
         let spellings = self.spellings();
         self.for_each(manifests, |spec, claimant, resource| {
-            if let Some(directory) = spec.purges(resource) {
+            if let Some(directory) = spec.sources().and_then(|view| view.purges(resource)) {
                 purgers.entry(spellings.canonical(directory).into_owned()).or_default().push(claimant);
             }
         });

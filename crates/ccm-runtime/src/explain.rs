@@ -161,7 +161,7 @@ impl TypeReference {
             providers: spec.providers(),
             properties: references(spec.properties()),
             common: common().map(PropertyReference::of).collect(),
-            settings: references(spec.settings()),
+            settings: spec.settings().map(|view| references(view.keys())).unwrap_or_default(),
         }
     }
 }

@@ -113,7 +113,8 @@ impl ActiveRun<'_> {
         let advised = session.types.iter().filter(|resource_type| {
             changed_again.iter().filter(is_own).any(|changed| *changed.id.type_name == *resource_type.name())
         });
-        let advice = advised.filter_map(|resource_type| resource_type.idempotence_advice()).collect();
+        let advice =
+            advised.filter_map(|resource_type| resource_type.commands()?.idempotence_advice()).collect();
         Ok(Verification { summary, code, first, changed_again, due, not_due, advice })
     }
 }

@@ -1,7 +1,7 @@
 //! Resource type for tests that load manifests.
 
 use ccm_model::{Claim, Diagnostic, DiagnosticKind, Node, PathKind, Properties, Resource, ScalarKind};
-use ccm_properties::{CheckInput, PropertySpec, Text, TextSyntax, TypeDeclaration, TypeSpec};
+use ccm_properties::{CheckInput, PropertySpec, SourcesView, Text, TextSyntax, TypeDeclaration, TypeSpec};
 use serde_json::Value as Json;
 
 /// Resource type with a property for each syntax.
@@ -30,13 +30,19 @@ impl TypeSpec for Thing {
         }
     }
 
-    fn template_source(&self) -> Option<(&'static str, &'static str)> {
-        Some(("source", "text"))
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
         path.map(|path| Claim::path(path, PathKind::Directory)).into_iter().collect()
+    }
+
+    fn sources(&self) -> Option<&dyn SourcesView> {
+        Some(self)
+    }
+}
+
+impl SourcesView for Thing {
+    fn template(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "text"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tables of the properties of types.
 
-use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, find};
+use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, SettingsView, find};
 
 use crate::cell;
 
@@ -18,8 +18,8 @@ pub(crate) fn of(name: &str) -> Result<String, String> {
 /// Returns the properties of an executor of a kind.
 fn executors(kind: &str) -> Result<String, String> {
     let types = ccm_resources::types();
-    let settings =
-        types.iter().flat_map(|found| found.settings()).find(|setting| setting.name == "executors");
+    let keys = types.iter().filter_map(|found| found.settings()).flat_map(SettingsView::keys);
+    let settings = keys.into_iter().find(|setting| setting.name == "executors");
     let records: &[PropertyKind] = match settings.map(|setting| &setting.kind) {
         Some(PropertyKind::Map { values: PropertyKind::Either(records), .. }) => records,
         _ => &[],

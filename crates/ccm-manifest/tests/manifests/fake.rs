@@ -10,8 +10,9 @@ use ccm_model::{
     Severity, SourceMap,
 };
 use ccm_properties::{
-    CheckInput, ChildManifest, JsonMap, NamedValues, OneOrMany, PropertyKind, PropertySet, PropertySpec,
-    Text, TextSyntax, TextValue, TypeDeclaration, TypeSpec, ValueError, decode, properties,
+    CheckInput, ChildManifest, CommandsView, JsonMap, NamedValues, OneOrMany, PropertyKind, PropertySet,
+    PropertySpec, SourcesView, Text, TextSyntax, TextValue, TypeDeclaration, TypeSpec, ValueError,
+    WrittenCommand, decode, properties,
 };
 
 /// Type with all features of a type: a shell, an alias, reserved properties.
@@ -193,15 +194,6 @@ impl TypeSpec for Copy {
         Some("^[0-9]")
     }
 
-    fn template_source(&self) -> Option<(&'static str, &'static str)> {
-        Some(("source", "content"))
-    }
-
-    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
-        let map = resource.properties.get("capture").and_then(Node::as_map);
-        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = resource.id.name.split('+').next().unwrap_or_default();
         let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
@@ -210,6 +202,31 @@ impl TypeSpec for Copy {
         } else {
             Claim::shared(ClaimKind::Path, name)
         }]
+    }
+
+    fn sources(&self) -> Option<&dyn SourcesView> {
+        Some(self)
+    }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+}
+
+impl CommandsView for Copy {
+    fn commands(&self, _: &Resource) -> Vec<WrittenCommand> {
+        Vec::new()
+    }
+
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
+    }
+}
+
+impl SourcesView for Copy {
+    fn template(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
     }
 }
 

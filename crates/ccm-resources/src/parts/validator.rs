@@ -13,7 +13,7 @@ use ccm_model::{
     escape_control, shell_syntax, split_words,
 };
 use ccm_properties::{
-    CommandPlace, CommandSubject, OneOrMany, PropertyError, Text, WrittenCommand, WrittenLine,
+    CommandPlace, CommandSubject, CommandsView, OneOrMany, PropertyError, Text, WrittenCommand, WrittenLine,
 };
 
 use crate::support::file_failure::file_failure;
@@ -153,19 +153,21 @@ impl ContentCheck {
     }
 }
 
-/// Returns the commands of a property as far as they are known before a run: a path like those of private copies stands
-/// for the content.
-pub(crate) fn written_commands(property: CommandProperty, resource: &Resource) -> Vec<WrittenCommand> {
-    let mut nodes = resource.properties.get(property.name).into_iter().collect::<Vec<_>>();
-    let mut commands = Vec::new();
-    while let Some(node) = nodes.pop() {
-        match &node.value {
-            NodeValue::List(list) => nodes.extend(list.iter().rev()),
-            NodeValue::Map(map) => nodes.extend(map.entries().iter().rev().map(|entry| &entry.value)),
-            NodeValue::Scalar(_) => commands.extend(written_command(property, resource, node)),
+impl CommandsView for CommandProperty {
+    /// Returns the commands of the property as far as they are known before a run: a path like those of private copies
+    /// stands for the content.
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let mut nodes = resource.properties.get(self.name).into_iter().collect::<Vec<_>>();
+        let mut commands = Vec::new();
+        while let Some(node) = nodes.pop() {
+            match &node.value {
+                NodeValue::List(list) => nodes.extend(list.iter().rev()),
+                NodeValue::Map(map) => nodes.extend(map.entries().iter().rev().map(|entry| &entry.value)),
+                NodeValue::Scalar(_) => commands.extend(written_command(*self, resource, node)),
+            }
         }
+        commands
     }
-    commands
 }
 
 fn written_command(property: CommandProperty, resource: &Resource, node: &Node) -> Option<WrittenCommand> {

@@ -9,7 +9,7 @@ mod state;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, Node, PathKind, Resource};
-use ccm_properties::{FilledPath, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource};
 
 use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::is_canonical;
@@ -40,11 +40,6 @@ impl TypeSpec for ArchiveType {
         true
     }
 
-    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        let extracts = resource.properties.get("extract_parent").is_some();
-        (extracts && resource.properties.get("url").is_none()).then_some(&*resource.id.name)
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = &*resource.id.name;
         let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
@@ -58,6 +53,17 @@ impl TypeSpec for ArchiveType {
         let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });
         let creates = Self::text(resource, "creates").map(|path| FilledPath { path, is_tree: false });
         into.into_iter().chain(creates).collect()
+    }
+
+    fn sources(&self) -> Option<&dyn SourcesView> {
+        Some(self)
+    }
+}
+
+impl SourcesView for ArchiveType {
+    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let extracts = resource.properties.get("extract_parent").is_some();
+        (extracts && resource.properties.get("url").is_none()).then_some(&*resource.id.name)
     }
 }
 

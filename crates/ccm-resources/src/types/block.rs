@@ -6,10 +6,10 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, Resource};
-use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand};
+use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::text::{PartEditor, PartKind, path_claim};
-use crate::parts::validator::{VALIDATE, written_commands};
+use crate::parts::validator::VALIDATE;
 use desired::DesiredBlock;
 use properties::BlockProperties;
 
@@ -35,7 +35,7 @@ impl TypeSpec for BlockType {
         path_claim(resource).into_iter().collect()
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        written_commands(VALIDATE, resource)
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(&VALIDATE)
     }
 }

@@ -27,8 +27,8 @@ mod values;
 use ccm_engine::{DynProvider, Suitability};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
-    CheckInput, FilledPath, PropertyError, PropertySpec, Providers, ShellText, TextSyntax, TypeDeclaration,
-    TypeSpec, TypedResource, WrittenCommand, is_empty_text,
+    CheckInput, CommandsView, FilledPath, PropertyError, PropertySpec, Providers, SettingsView, ShellText,
+    TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
 };
 
 use command::{CommandSyntax, Exec};
@@ -111,9 +111,36 @@ impl TypeSpec for ExecType {
         paths.map(|path| FilledPath { path, is_tree: false }).collect()
     }
 
-    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
-        let map = resource.properties.get("capture").and_then(Node::as_map);
-        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
+    fn may_provide(&self, _: &Resource) -> bool {
+        true
+    }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+
+    fn settings(&self) -> Option<&dyn SettingsView> {
+        Some(self)
+    }
+}
+
+impl SettingsView for ExecType {
+    fn keys(&self) -> &'static [PropertySpec] {
+        executor::SETTINGS
+    }
+
+    fn errors(&self, settings: &NodeMap) -> Vec<Diagnostic> {
+        executor::check(settings)
+    }
+}
+
+impl CommandsView for ExecType {
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        commands::written(resource)
     }
 
     fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
@@ -122,8 +149,9 @@ impl TypeSpec for ExecType {
         if is_here { shell_texts(resource) } else { Vec::new() }
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        commands::written(resource)
+    fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let map = resource.properties.get("capture").and_then(Node::as_map);
+        map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
     }
 
     fn idempotence_advice(&self) -> Option<&'static str> {
@@ -131,22 +159,6 @@ impl TypeSpec for ExecType {
             "use `creates`, `onlyif` or `unless` to skip an exec that is not needed, or `unchanged_returns` if its \
              exit code shows that nothing changed",
         )
-    }
-
-    fn settings(&self) -> &'static [PropertySpec] {
-        executor::SETTINGS
-    }
-
-    fn check_settings(&self, settings: &NodeMap) -> Vec<Diagnostic> {
-        executor::check(settings)
-    }
-
-    fn may_write_files(&self) -> bool {
-        true
-    }
-
-    fn may_provide(&self, _: &Resource) -> bool {
-        true
     }
 }
 

@@ -18,12 +18,12 @@ mod values;
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
 use ccm_properties::{
-    CheckInput, Need, PropertyError, Providers, TreeSource, TreeTemplates, TypeSpec, TypedResource,
-    WrittenCommand,
+    CheckInput, CommandsView, Need, PropertyError, Providers, SourcesView, TreeSource, TreeTemplates,
+    TypeSpec, TypedResource,
 };
 
 use crate::parts::tree;
-use crate::parts::validator::{VALIDATE, written_commands};
+use crate::parts::validator::VALIDATE;
 use crate::support::values::checksum::Checksum;
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
@@ -71,23 +71,11 @@ impl TypeSpec for FileType {
         }
     }
 
-    fn template_source(&self) -> Option<(&'static str, &'static str)> {
-        Some(("source", "content"))
-    }
-
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let named = |property| resource.properties.get(property).and_then(Node::as_text);
         let owner = named("owner").map(|owner| (ClaimKind::User, owner.into()));
         let group = named("group").map(|group| (ClaimKind::Group, group.into()));
         owner.into_iter().chain(group).collect()
-    }
-
-    fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {
-        (ensure == Some("directory")).then_some(TreeSource {
-            property: "source",
-            templates: TreeTemplates::Named,
-            data: None,
-        })
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
@@ -103,12 +91,30 @@ impl TypeSpec for FileType {
         }]
     }
 
-    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        tree::purged(resource)
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(&VALIDATE)
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        written_commands(VALIDATE, resource)
+    fn sources(&self) -> Option<&dyn SourcesView> {
+        Some(self)
+    }
+}
+
+impl SourcesView for FileType {
+    fn template(&self) -> Option<(&'static str, &'static str)> {
+        Some(("source", "content"))
+    }
+
+    fn tree(&self, ensure: Option<&str>) -> Option<TreeSource> {
+        (ensure == Some("directory")).then_some(TreeSource {
+            property: "source",
+            templates: TreeTemplates::Named,
+            data: None,
+        })
+    }
+
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource)
     }
 }
 

@@ -6,10 +6,10 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand, is_sensitive};
+use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource, is_sensitive};
 
 use crate::parts::text::{PartEditor, PartKind, path_claim, path_of};
-use crate::parts::validator::{VALIDATE, written_commands};
+use crate::parts::validator::VALIDATE;
 use desired::DesiredLine;
 use properties::LineProperties;
 
@@ -38,7 +38,7 @@ impl TypeSpec for LineType {
         path_claim(resource).into_iter().chain(line).collect()
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        written_commands(VALIDATE, resource)
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(&VALIDATE)
     }
 }

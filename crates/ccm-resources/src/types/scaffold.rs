@@ -9,11 +9,11 @@ mod rules;
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{
-    PropertyError, Providers, TreeSource, TreeTemplates, TypeSpec, TypedResource, WrittenCommand,
+    CommandsView, PropertyError, Providers, SourcesView, TreeSource, TreeTemplates, TypeSpec, TypedResource,
 };
 
 use crate::parts::tree;
-use crate::parts::validator::{POST, written_commands};
+use crate::parts::validator::POST;
 use crate::support::object_plan::is_absent;
 use decide::ScaffoldResource;
 use desired::DesiredScaffold;
@@ -46,20 +46,26 @@ impl TypedResource for ScaffoldType {
 }
 
 impl TypeSpec for ScaffoldType {
-    fn tree_source(&self, _: Option<&str>) -> Option<TreeSource> {
-        let templates = TreeTemplates::AllBut(PARTIALS);
-        Some(TreeSource { property: "source", templates, data: Some("data") })
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::path(&*resource.id.name, PathKind::Directory)]
     }
 
-    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        tree::purged(resource).filter(|_| !is_absent(resource))
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(&POST)
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        written_commands(POST, resource)
+    fn sources(&self) -> Option<&dyn SourcesView> {
+        Some(self)
+    }
+}
+
+impl SourcesView for ScaffoldType {
+    fn tree(&self, _: Option<&str>) -> Option<TreeSource> {
+        let templates = TreeTemplates::AllBut(PARTIALS);
+        Some(TreeSource { property: "source", templates, data: Some("data") })
+    }
+
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource).filter(|_| !is_absent(resource))
     }
 }

@@ -7,10 +7,10 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand};
+use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::text::{PartEditor, PartKind, path_claim, path_of};
-use crate::parts::validator::{VALIDATE, written_commands};
+use crate::parts::validator::VALIDATE;
 use desired::DesiredSetting;
 use properties::SettingProperties;
 
@@ -41,7 +41,7 @@ impl TypeSpec for SettingType {
         path_claim(resource).into_iter().chain(setting).collect()
     }
 
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
-        written_commands(VALIDATE, resource)
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(&VALIDATE)
     }
 }

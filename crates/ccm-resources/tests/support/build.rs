@@ -73,7 +73,7 @@ pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -
 pub(crate) fn errors_in_settings(resource: &Resource) -> Vec<String> {
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
-    spec.check_settings(&resource.settings).iter().map(shown).collect()
+    spec.settings().expect("settings").errors(&resource.settings).iter().map(shown).collect()
 }
 
 fn shown(diagnostic: &Diagnostic) -> String {

@@ -74,11 +74,10 @@ fn judge_commands(
         if resource.control != Control::Managed {
             continue;
         }
-        let Some(known) = input.types.iter().find(|known| known.name() == &*resource.id.type_name) else {
-            continue;
-        };
+        let known = input.types.iter().find(|known| known.name() == &*resource.id.type_name);
+        let Some(view) = known.and_then(|known| known.commands()) else { continue };
         let index = ResourceIndex::from_usize(index);
-        for command in known.commands(resource) {
+        for command in view.commands(resource) {
             if others.contains(&command.subject) || !is_known(&command, resource, index, input) {
                 continue;
             }

@@ -55,13 +55,11 @@ impl LoadedManifest<'_> {
             if matches!(resource.control, Control::NotManaged { .. }) {
                 continue;
             }
-            let Some(spec) = self.session.types.iter().find(|spec| *spec.name() == *resource.id.type_name)
-            else {
-                continue;
-            };
+            let spec = self.session.types.iter().find(|spec| *spec.name() == *resource.id.type_name);
+            let Some(sources) = spec.and_then(|spec| spec.sources()) else { continue };
             let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-            let tree = spec.tree_source(ensure).map(|tree| tree.property);
-            let property = tree.or_else(|| spec.template_source().map(|(source, _)| source));
+            let tree = sources.tree(ensure).map(|tree| tree.property);
+            let property = tree.or_else(|| sources.template().map(|(source, _)| source));
             let written = property.and_then(|name| resource.properties.get(name)).and_then(Node::as_text);
             if let Some(written) = written.filter(|written| is_known(written)) {
                 let path = self.directory_of(resource).join(written);
@@ -75,7 +73,7 @@ impl LoadedManifest<'_> {
                 }
             }
             if let Some(path) =
-                spec.extracted_file(resource).filter(|path| is_known(path) && !is_made(Path::new(path)))
+                sources.extracted_file(resource).filter(|path| is_known(path) && !is_made(Path::new(path)))
             {
                 self.add_file(Path::new(path), &mut found)?;
             }

@@ -119,7 +119,6 @@ fn unknown_words_are_errors() {
         ("- note: [a: {ensure: absent}]", &["3:26 invalid-value"]),
         ("- task: [a: {provider: shel}]", &["3:28 invalid-value | shell"]),
         ("- task: [a: {provider: 5}]", &["3:28 invalid-value"]),
-        ("- task: [a: {provider: docker}]", &["3:28 unsupported"]),
         ("- task: [a: {alias: ''}, b: {alias: [x]}]", &["3:25 missing", "3:41 wrong-type"]),
         (
             "- task: [a: {comand: , command: , refreshonly: , banana: , '{{ x }}': }]",
@@ -141,12 +140,11 @@ fn unknown_words_are_errors() {
 #[test]
 fn reserved_names_are_refused_once() {
     check_items(&[
+        ("- task: [a: {control: {if: 'true'}, health_checks: [], command: x}]", &["3:41 unsupported"]),
         (
-            "- task: [a: {control: {if: 'true'}, health_checks: [], user: root, command: x}]",
-            &["3:41 unsupported", "3:60 unsupported"],
+            "- task:\n    - defaults: {control: {}, health_checks: []}\n    - a:\n    - b:",
+            &["4:35 unsupported"],
         ),
-        ("- task:\n    - defaults: {control: {}, user: root}\n    - a:\n    - b:", &["4:35 unsupported"]),
-        ("- note: [a: {user: root}]", &["3:18 unknown-property user | …"]),
     ]);
 }
 

@@ -77,7 +77,7 @@ pub trait BoundResource: Any {
     /// Returns the values that the execution yields for other resources.
     fn captured(&self) -> Option<serde_json::Value>;
 
-    /// Describes the state that was read last.
+    /// Describes the state that was read last, without its header.
     fn describe(&self, decision: &str) -> Option<Described>;
 }
 

@@ -322,8 +322,58 @@ impl<R: Rule> Verified<R> {
 pub struct Described {
     /// Value of `ensure` in that state.
     pub ensure: String,
-    /// The whole state, in the shape of the type.
+    /// Fields of the type. The engine puts the protocol, the type, the name and `ensure` before them.
     pub state: Fields,
+    name: DescribedName,
+}
+
+/// Name in the description of a state.
+#[derive(Clone, Debug, PartialEq)]
+enum DescribedName {
+    OfResource,
+    Other(String),
+    Missing,
+}
+
+impl Described {
+    /// Describes a state by its `ensure`.
+    pub fn new(ensure: impl Into<String>) -> Self {
+        Self { ensure: ensure.into(), state: Fields::default(), name: DescribedName::OfResource }
+    }
+
+    /// Adds a field of the type.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<serde_json::Value>) -> Self {
+        self.state.push(name, value);
+        self
+    }
+
+    /// Sets the name in place of that of the resource.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: DescribedName::Other(name.into()), ..self }
+    }
+
+    /// Leaves the name out.
+    #[must_use]
+    pub fn unnamed(self) -> Self {
+        Self { name: DescribedName::Missing, ..self }
+    }
+
+    /// Returns the description with its header.
+    pub(crate) fn with_header(self, id: &ResourceId) -> Self {
+        let protocol = format!("io.choria.ccm.v1.resource.{}.state", id.type_name);
+        let mut state =
+            Fields::from([("protocol", protocol.into()), ("resource_type", (*id.type_name).into())]);
+        match &self.name {
+            DescribedName::OfResource => state.push("name", &*id.name),
+            DescribedName::Other(name) => state.push("name", &**name),
+            DescribedName::Missing => {}
+        }
+        state.push("ensure", &*self.ensure);
+        state.append(self.state);
+        Self { state, ..self }
+    }
 }
 
 /// Path below a directory that another resource manages.

@@ -194,7 +194,8 @@ fn describe(
 ) {
     if step.host.run().describe_unchanged || !matches!(outcome, Ok(Outcome::Unchanged)) {
         let decision = result.reason.as_ref().map_or("", |reason| &*reason.text);
-        result.described = bound.describe(decision);
+        let described = bound.describe(decision);
+        result.described = described.map(|described| described.with_header(&step.resource().id));
     }
 }
 

@@ -21,6 +21,11 @@ impl Fields {
         self.0.push((name.into(), value.into()));
     }
 
+    /// Adds other values at the end.
+    pub fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
     /// Returns the values, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.0.iter_mut().map(|(_, value)| value)

@@ -11,7 +11,7 @@ mod run;
 use std::fmt;
 
 use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, Fields, Verb};
+use ccm_model::{Action, Failure, FailureKind, Verb};
 use serde_json::json;
 
 pub(crate) use calls::{called, calls, seen, watch};
@@ -125,10 +125,7 @@ impl ResourceKind for FakeKind {
         (!fake.yields.is_empty()).then(|| json!({ "it": fake.yields, "changed": effect }))
     }
 
-    fn describe(fake: &Behaviour, state: &bool, decision: &str) -> Described {
-        Described {
-            ensure: if *state { "absent" } else { "present" }.to_owned(),
-            state: Fields::from([("name", fake.name.as_str().into()), ("decision", decision.into())]),
-        }
+    fn describe(_: &Behaviour, state: &bool, decision: &str) -> Described {
+        Described::new(if *state { "absent" } else { "present" }).with("decision", decision)
     }
 }

@@ -10,8 +10,3 @@ pub(crate) use account_name::{AccountId, AccountName, name_error, name_list};
 pub(crate) use account_tool::AccountTool;
 pub(crate) use database::{GroupLine, LocalAccounts, PasswdLine, ShadowPasswords};
 pub(crate) use password::{PasswordField, PasswordHash};
-
-pub(crate) use crate::support::object_plan::{
-    ObjectDifference as AccountDifference, ObjectPlan as AccountPlan, ObjectRule as AccountRule, decide,
-    is_absent, verify,
-};

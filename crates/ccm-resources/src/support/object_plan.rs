@@ -1,8 +1,9 @@
 //! Decision and verification of objects that exist or not, with properties that differ: accounts, repositories, timers.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use ccm_engine::{Decision, Rule, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Verified};
 use ccm_model::{Action, Failure, FailureKind, Resource, Verb, joined};
 
 /// Change of an object from its state to the desired one. `D` is a difference of the type.
@@ -16,6 +17,22 @@ pub(crate) enum ObjectPlan<D> {
     Change(Vec<D>),
     Remove,
     Fail(Failure),
+}
+
+impl<D> ObjectPlan<D> {
+    /// Returns the plan for an object that exists.
+    pub(crate) fn of_existing(differences: Vec<D>) -> Self {
+        if differences.is_empty() { Self::Keep { exists: true } } else { Self::Change(differences) }
+    }
+
+    /// Returns the differences to make for an object that is never removed; `None` if there are none.
+    pub(crate) fn differences(self) -> Result<Option<Vec<D>>, Failure> {
+        match self {
+            Self::Keep { .. } | Self::Remove => Ok(None),
+            Self::Fail(failure) => Err(failure),
+            Self::Create(differences) | Self::Change(differences) => Ok(Some(differences)),
+        }
+    }
 }
 
 /// Difference between an object and its desired state.
@@ -65,62 +82,108 @@ impl fmt::Display for ObjectRule {
     }
 }
 
-/// Turns a plan into a decision. `what` is the name of the type in messages.
-pub(crate) fn decide<D: ObjectDifference>(what: &str, plan: ObjectPlan<D>) -> Decision<ObjectRule> {
-    let change = |reason, message: String, action| Decision::Change {
-        reason,
-        noop_message: format!("Would have {message}"),
-        action,
-        diff: None,
-    };
-    match plan {
-        ObjectPlan::Keep { exists: true } => Decision::Keep { reason: ObjectRule::AsDesired },
-        ObjectPlan::Keep { exists: false } => Decision::Keep { reason: ObjectRule::Absent },
-        ObjectPlan::Fail(failure) => Decision::Fail { reason: ObjectRule::Conflict, failure },
-        ObjectPlan::Create(differences) => {
-            let details = differences.iter().map(|difference| match difference.values().1 {
-                Some(value) => format!("{} {value}", difference.aspect()),
-                None => difference.aspect().to_owned(),
-            });
-            let details: Vec<String> = details.collect();
-            let action = Action::new(Verb::Create);
-            let action = if details.is_empty() { action } else { action.of(details.join(", ")) };
-            change(ObjectRule::Missing, format!("created the {what}"), action)
-        }
-        ObjectPlan::Change(differences) => {
-            let aspects: Vec<&'static str> = differences.iter().map(ObjectDifference::aspect).collect();
-            let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
-                let (from, to) = difference.values();
-                action.changing(difference.aspect(), from, to)
-            });
-            let message = format!("changed {}", joined(&aspects, "and"));
-            change(ObjectRule::Differs(aspects), message, action)
-        }
-        ObjectPlan::Remove => {
-            change(ObjectRule::Present, format!("removed the {what}"), Action::new(Verb::Remove))
-        }
+/// Object of this machine that exists or not, as it is desired.
+pub(crate) trait ObjectType: 'static {
+    type State;
+    type Difference: ObjectDifference;
+    /// Result of an execution that can't be read from the system afterwards.
+    type Effect;
+
+    /// Word for the object in messages, such as `group`.
+    const WORD: &'static str;
+
+    /// Plans the change from a state to the desired one.
+    fn plan(&self, state: &Self::State) -> ObjectPlan<Self::Difference>;
+
+    /// Returns the object as messages name it, such as "group `adm`".
+    fn shown(&self) -> String;
+
+    /// Describes a state for events.
+    fn describe(&self, state: &Self::State) -> Described;
+
+    /// Returns warnings about a state, before a change.
+    fn warnings(&self, state: &Self::State) -> Vec<String> {
+        let _ = state;
+        Vec::new()
+    }
+
+    /// Adds what the state says about the failure of a verification.
+    fn explain(&self, state: &Self::State, failure: Failure) -> Failure {
+        let _ = state;
+        failure
     }
 }
 
-/// Verifies an object by its plan after a change. `shown` is the object in messages.
-pub(crate) fn verify<D: ObjectDifference>(
-    shown: &str,
-    plan: ObjectPlan<D>,
-) -> Result<Verified<ObjectRule>, Failure> {
-    let rule = match plan {
-        ObjectPlan::Keep { .. } => return Ok(Verified::Changed),
-        ObjectPlan::Fail(failure) => {
-            let failure = failure.because_of(format!("{shown} is not in the desired state after the change"));
-            return Err(Failure { kind: FailureKind::Verification, ..failure });
+/// Typed side of the type of an object.
+pub(crate) struct Object<T>(PhantomData<T>);
+
+impl<T: ObjectType> ResourceKind for Object<T> {
+    type Properties = T;
+    type State = T::State;
+    type Effect = T::Effect;
+    type Rule = ObjectRule;
+
+    fn decide(object: &T, state: &T::State, _: Option<&Trigger>) -> Decision<ObjectRule> {
+        let word = T::WORD;
+        let change = |reason, message: String, action| Decision::Change {
+            reason,
+            noop_message: format!("Would have {message}"),
+            action,
+            diff: None,
+        };
+        match object.plan(state) {
+            ObjectPlan::Keep { exists: true } => Decision::Keep { reason: ObjectRule::AsDesired },
+            ObjectPlan::Keep { exists: false } => Decision::Keep { reason: ObjectRule::Absent },
+            ObjectPlan::Fail(failure) => Decision::Fail { reason: ObjectRule::Conflict, failure },
+            ObjectPlan::Create(differences) => {
+                let details = differences.iter().map(|difference| match difference.values().1 {
+                    Some(value) => format!("{} {value}", difference.aspect()),
+                    None => difference.aspect().to_owned(),
+                });
+                let details: Vec<String> = details.collect();
+                let action = Action::new(Verb::Create);
+                let action = if details.is_empty() { action } else { action.of(details.join(", ")) };
+                change(ObjectRule::Missing, format!("created the {word}"), action)
+            }
+            ObjectPlan::Change(differences) => {
+                let aspects = aspects(&differences);
+                let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
+                    let (from, to) = difference.values();
+                    action.changing(difference.aspect(), from, to)
+                });
+                let message = format!("changed {}", joined(&aspects, "and"));
+                change(ObjectRule::Differs(aspects), message, action)
+            }
+            ObjectPlan::Remove => {
+                change(ObjectRule::Present, format!("removed the {word}"), Action::new(Verb::Remove))
+            }
         }
-        ObjectPlan::Create(_) => ObjectRule::Missing,
-        ObjectPlan::Change(differences) => {
-            ObjectRule::Differs(differences.iter().map(ObjectDifference::aspect).collect())
-        }
-        ObjectPlan::Remove => ObjectRule::Present,
-    };
-    Err(Failure::new(FailureKind::Verification, rule.to_string())
-        .because_of(format!("{shown} is not in the desired state after the change")))
+    }
+
+    fn verify(object: &T, state: &T::State, _: &T::Effect) -> Result<Verified<ObjectRule>, Failure> {
+        let failed = |rule: ObjectRule| Failure::new(FailureKind::Verification, rule.to_string());
+        let failure = match object.plan(state) {
+            ObjectPlan::Keep { .. } => return Ok(Verified::Changed),
+            ObjectPlan::Fail(failure) => Failure { kind: FailureKind::Verification, ..failure },
+            ObjectPlan::Create(_) => failed(ObjectRule::Missing),
+            ObjectPlan::Change(differences) => failed(ObjectRule::Differs(aspects(&differences))),
+            ObjectPlan::Remove => failed(ObjectRule::Present),
+        };
+        let message = format!("{} is not in the desired state after the change", object.shown());
+        Err(object.explain(state, failure.because_of(message)))
+    }
+
+    fn warnings(object: &T, state: &T::State) -> Vec<String> {
+        object.warnings(state)
+    }
+
+    fn describe(object: &T, state: &T::State, _: &str) -> Described {
+        object.describe(state)
+    }
+}
+
+fn aspects<D: ObjectDifference>(differences: &[D]) -> Vec<&'static str> {
+    differences.iter().map(ObjectDifference::aspect).collect()
 }
 
 /// Returns `true` if a resource is to be absent.

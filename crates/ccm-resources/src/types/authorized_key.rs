@@ -10,7 +10,8 @@ use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::ssh_keys::UNKNOWN;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
-use decide::{DesiredKey, KeyKind};
+use crate::support::object_plan::Object;
+use decide::DesiredKey;
 use posix_keys::PosixKeys;
 use properties::AuthorizedKeyProperties;
 
@@ -20,7 +21,7 @@ pub(crate) struct AuthorizedKeyType;
 impl TypedResource for AuthorizedKeyType {
     type Written = AuthorizedKeyProperties;
     type Desired = DesiredKey;
-    type Provider = dyn DynProvider<KeyKind>;
+    type Provider = dyn DynProvider<Object<DesiredKey>>;
 
     const NAME: &'static str = "authorized_key";
     const SUMMARY: &'static str = "Manages a public key that may log in as a user by SSH.";

@@ -12,10 +12,9 @@ use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::needs::needed_program;
-use crate::support::object_plan::is_absent;
+use crate::support::object_plan::{Object, is_absent};
 use cron_d::{CronDirectory, job_path};
 use crontab::Crontab;
-use decide::CronKind;
 use desired::{DesiredJob, name_error};
 use properties::CronProperties;
 
@@ -25,7 +24,7 @@ pub(crate) struct CronType;
 impl TypedResource for CronType {
     type Written = CronProperties;
     type Desired = DesiredJob;
-    type Provider = dyn DynProvider<CronKind>;
+    type Provider = dyn DynProvider<Object<DesiredJob>>;
 
     const NAME: &'static str = "cron";
     const SUMMARY: &'static str = "Manages a job of cron.";

@@ -16,10 +16,9 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::support::object_plan::is_absent;
+use crate::support::object_plan::{Object, is_absent};
 use crate::support::values::canonical_path::is_canonical;
 use checkout::GitCheckouts;
-use decide::CheckoutKind;
 use desired::DesiredCheckout;
 use properties::GitProperties;
 
@@ -29,7 +28,7 @@ pub(crate) struct GitType;
 impl TypedResource for GitType {
     type Written = GitProperties;
     type Desired = DesiredCheckout;
-    type Provider = dyn DynProvider<CheckoutKind>;
+    type Provider = dyn DynProvider<Object<DesiredCheckout>>;
 
     const NAME: &'static str = "git";
     const SUMMARY: &'static str = "Checks out a git repository, and updates the checkout.";

@@ -9,7 +9,8 @@ use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::accounts::name_error;
-use decide::{DesiredGroup, GroupKind};
+use crate::support::object_plan::Object;
+use decide::DesiredGroup;
 use properties::GroupProperties;
 use shadow_groups::ShadowGroups;
 
@@ -19,7 +20,7 @@ pub(crate) struct GroupType;
 impl TypedResource for GroupType {
     type Written = GroupProperties;
     type Desired = DesiredGroup;
-    type Provider = dyn DynProvider<GroupKind>;
+    type Provider = dyn DynProvider<Object<DesiredGroup>>;
 
     const NAME: &'static str = "group";
     const SUMMARY: &'static str = "Manages a group of this machine and its members.";

@@ -9,7 +9,8 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
-use decide::{DesiredHost, HostKind};
+use crate::support::object_plan::Object;
+use decide::DesiredHost;
 use hosts_file::HOSTS;
 use posix_hosts::PosixHosts;
 use properties::HostProperties;
@@ -20,7 +21,7 @@ pub(crate) struct HostType;
 impl TypedResource for HostType {
     type Written = HostProperties;
     type Desired = DesiredHost;
-    type Provider = dyn DynProvider<HostKind>;
+    type Provider = dyn DynProvider<Object<DesiredHost>>;
 
     const NAME: &'static str = "host";
     const SUMMARY: &'static str = "Manages the address and the aliases of a host in `/etc/hosts`.";

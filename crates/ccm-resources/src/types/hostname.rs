@@ -8,7 +8,8 @@ use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::no_properties::NoProperties;
-use decide::{DesiredHostname, HostnameKind};
+use crate::support::object_plan::Object;
+use decide::DesiredHostname;
 use posix_hostname::{FILE, PosixHostname};
 
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(crate) struct HostnameType;
 impl TypedResource for HostnameType {
     type Written = NoProperties;
     type Desired = DesiredHostname;
-    type Provider = dyn DynProvider<HostnameKind>;
+    type Provider = dyn DynProvider<Object<DesiredHostname>>;
 
     const NAME: &'static str = "hostname";
     const SUMMARY: &'static str = "Manages the name of the machine.";

@@ -9,7 +9,8 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use decide::{DesiredModule, KernelModuleKind, kernel_name};
+use crate::support::object_plan::Object;
+use decide::{DesiredModule, kernel_name};
 use kmod::Kmod;
 use module_files::{boot_file, modprobe_file};
 use properties::KernelModuleProperties;
@@ -20,7 +21,7 @@ pub(crate) struct KernelModuleType;
 impl TypedResource for KernelModuleType {
     type Written = KernelModuleProperties;
     type Desired = DesiredModule;
-    type Provider = dyn DynProvider<KernelModuleKind>;
+    type Provider = dyn DynProvider<Object<DesiredModule>>;
 
     const NAME: &'static str = "kernel_module";
     const SUMMARY: &'static str = "Loads or unloads a module of the kernel, now and at boot.";

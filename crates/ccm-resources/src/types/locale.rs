@@ -9,7 +9,8 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use decide::{DesiredLocale, LocaleKind};
+use crate::support::object_plan::Object;
+use decide::DesiredLocale;
 use posix_locale::{FILE, PosixLocale};
 use properties::LocaleProperties;
 
@@ -19,7 +20,7 @@ pub(crate) struct LocaleType;
 impl TypedResource for LocaleType {
     type Written = LocaleProperties;
     type Desired = DesiredLocale;
-    type Provider = dyn DynProvider<LocaleKind>;
+    type Provider = dyn DynProvider<Object<DesiredLocale>>;
 
     const NAME: &'static str = "locale";
     const SUMMARY: &'static str = "Manages the language and the formats of the machine.";

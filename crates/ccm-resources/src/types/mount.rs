@@ -11,7 +11,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use decide::MountKind;
+use crate::support::object_plan::Object;
 use desired::DesiredMount;
 use fstab::FSTAB;
 use properties::MountProperties;
@@ -33,7 +33,7 @@ pub(crate) struct MountType;
 impl TypedResource for MountType {
     type Written = MountProperties;
     type Desired = DesiredMount;
-    type Provider = dyn DynProvider<MountKind>;
+    type Provider = dyn DynProvider<Object<DesiredMount>>;
 
     const NAME: &'static str = "mount";
     const SUMMARY: &'static str =

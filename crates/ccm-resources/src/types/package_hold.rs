@@ -11,8 +11,8 @@ use ccm_model::{ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool, name_error};
-use crate::support::object_plan::is_absent;
-use decide::{DesiredHold, HoldKind};
+use crate::support::object_plan::{Object, is_absent};
+use decide::DesiredHold;
 use hold_provider::PackageHolds;
 use properties::HoldProperties;
 
@@ -25,7 +25,7 @@ pub(crate) struct PackageHoldType;
 impl TypedResource for PackageHoldType {
     type Written = HoldProperties;
     type Desired = DesiredHold;
-    type Provider = dyn DynProvider<HoldKind>;
+    type Provider = dyn DynProvider<Object<DesiredHold>>;
 
     const NAME: &'static str = "package_hold";
     const SUMMARY: &'static str = "Keeps an installed package at its version.";

@@ -14,9 +14,8 @@ use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool};
-use crate::support::object_plan::is_absent;
+use crate::support::object_plan::{Object, is_absent};
 use apt_sources::AptSources;
-use decide::RepositoryKind;
 use desired::{DesiredRepository, name_error};
 use dnf_repos::DnfRepos;
 use properties::RepositoryProperties;
@@ -28,7 +27,7 @@ pub(crate) struct PackageRepositoryType;
 impl TypedResource for PackageRepositoryType {
     type Written = RepositoryProperties;
     type Desired = DesiredRepository;
-    type Provider = dyn DynProvider<RepositoryKind>;
+    type Provider = dyn DynProvider<Object<DesiredRepository>>;
 
     const NAME: &'static str = "package_repository";
     const SUMMARY: &'static str = "Manages a repository of packages and the key that signs it.";

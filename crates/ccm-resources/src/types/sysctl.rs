@@ -10,8 +10,9 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
+use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
-use decide::{DEFAULT_FILE, DesiredParameter, SysctlKind};
+use decide::{DEFAULT_FILE, DesiredParameter};
 use key::ParameterKey;
 use procfs::Procfs;
 use properties::SysctlProperties;
@@ -22,7 +23,7 @@ pub(crate) struct SysctlType;
 impl TypedResource for SysctlType {
     type Written = SysctlProperties;
     type Desired = DesiredParameter;
-    type Provider = dyn DynProvider<SysctlKind>;
+    type Provider = dyn DynProvider<Object<DesiredParameter>>;
 
     const NAME: &'static str = "sysctl";
     const SUMMARY: &'static str = "Manages a parameter of the kernel, now and after a boot.";

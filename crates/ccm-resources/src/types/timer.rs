@@ -13,8 +13,7 @@ use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::systemd::units::{SYSTEM_UNITS, timer_units};
 use crate::support::needs::needed_program;
-use crate::support::object_plan::is_absent;
-use decide::TimerKind;
+use crate::support::object_plan::{Object, is_absent};
 use desired::{DesiredTimer, name_error};
 use properties::TimerProperties;
 use systemd_timers::SystemdTimers;
@@ -25,7 +24,7 @@ pub(crate) struct TimerType;
 impl TypedResource for TimerType {
     type Written = TimerProperties;
     type Desired = DesiredTimer;
-    type Provider = dyn DynProvider<TimerKind>;
+    type Provider = dyn DynProvider<Object<DesiredTimer>>;
 
     const NAME: &'static str = "timer";
     const SUMMARY: &'static str = "Runs a command at certain times: a timer of systemd with its service.";

@@ -8,7 +8,8 @@ use ccm_model::{Claim, ClaimKind, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::no_properties::NoProperties;
-use decide::{DesiredTimezone, TimezoneKind};
+use crate::support::object_plan::Object;
+use decide::DesiredTimezone;
 use posix_timezone::{FILE, LOCAL_TIME, PosixTimezone};
 
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(crate) struct TimezoneType;
 impl TypedResource for TimezoneType {
     type Written = NoProperties;
     type Desired = DesiredTimezone;
-    type Provider = dyn DynProvider<TimezoneKind>;
+    type Provider = dyn DynProvider<Object<DesiredTimezone>>;
 
     const NAME: &'static str = "timezone";
     const SUMMARY: &'static str = "Manages the time zone of the machine.";

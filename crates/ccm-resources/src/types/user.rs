@@ -14,7 +14,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use decide::UserKind;
+use crate::support::object_plan::Object;
 use desired::DesiredUser;
 use properties::UserProperties;
 use shadow_users::ShadowUsers;
@@ -25,7 +25,7 @@ pub(crate) struct UserType;
 impl TypedResource for UserType {
     type Written = UserProperties;
     type Desired = DesiredUser;
-    type Provider = dyn DynProvider<UserKind>;
+    type Provider = dyn DynProvider<Object<DesiredUser>>;
 
     const NAME: &'static str = "user";
     const SUMMARY: &'static str =

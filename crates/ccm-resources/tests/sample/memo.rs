@@ -9,7 +9,7 @@ use ccm_engine::{
     Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
 };
 
-use ccm_model::{Action, DiagnosticKind, Failure, Fields, Resource, Verb};
+use ccm_model::{Action, DiagnosticKind, Failure, Resource, Verb};
 use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use properties::{Colour, MemoProperties};
@@ -69,7 +69,7 @@ impl ResourceKind for MemoKind {
     }
 
     fn describe(_: &String, _: &bool, _: &str) -> Described {
-        Described { ensure: "present".to_owned(), state: Fields::default() }
+        Described::new("present")
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, Fields, FileAttributes,
+    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, FileAttributes,
     NewContent, NewFile, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text,
     Trigger, TypeSpec, TypedResource, Verb, Verified, properties,
 };
@@ -77,7 +77,7 @@ impl ResourceKind for GreetingKind {
     }
 
     fn describe(_: &Greeting, _: &bool, _: &str) -> Described {
-        Described { ensure: "present".to_owned(), state: Fields::default() }
+        Described::new("present")
     }
 }
 

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_model::Fields;
-use serde_json::Value;
 
 use super::{FilePart, PartChangeKind, PartPlan};
 
@@ -49,15 +47,5 @@ pub(crate) fn describe<P: FilePart>(part: &P, state: &PartState) -> Described {
         }
     };
     let ensure = if is_present { "present" } else { "absent" };
-    let protocol = format!("io.choria.ccm.v1.resource.{}.state", P::NAME);
-    Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from(protocol)),
-            ("resource_type", Value::from(P::NAME)),
-            ("name", Value::from(&*target.resource_name)),
-            ("ensure", Value::from(ensure)),
-            ("path", Value::from(target.path.to_string_lossy())),
-        ]),
-    }
+    Described::new(ensure).with("path", target.path.to_string_lossy())
 }

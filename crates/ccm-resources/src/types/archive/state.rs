@@ -5,8 +5,6 @@ use std::rc::Rc;
 
 use ccm_engine::Described;
 use ccm_host::{Extracted, FileKind, PathInfo};
-use ccm_model::Fields;
-use serde_json::Value;
 
 use super::desired::DesiredArchive;
 
@@ -46,23 +44,12 @@ pub(crate) fn describe(archive: &DesiredArchive, state: &ArchiveState) -> Descri
     let file = target.filter(|target| target.kind == FileKind::File);
     let written = state.written.as_ref().and_then(|written| written.downloaded.as_ref());
     let checksum = file.and_then(|file| file.sha256.as_ref().or(written.map(|(sha256, _)| sha256)));
-    let mut described = Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from("io.choria.ccm.v1.resource.archive.state")),
-            ("resource_type", Value::from("archive")),
-            ("name", Value::from(archive.path.to_string_lossy())),
-            ("ensure", Value::from(ensure)),
-            ("owner", Value::from(names.map(|(owner, _)| &**owner))),
-            ("group", Value::from(names.map(|(_, group)| &**group))),
-            (
-                "mode",
-                Value::from(target.map(|target| crate::support::values::file_mode::shown_mode(target.mode))),
-            ),
-            ("size", Value::from(file.map(|file| file.size))),
-            ("checksum", Value::from(checksum.map(String::as_str))),
-        ]),
-    };
+    let mut described = Described::new(ensure)
+        .with("owner", names.map(|(owner, _)| &**owner))
+        .with("group", names.map(|(_, group)| &**group))
+        .with("mode", target.map(|target| crate::support::values::file_mode::shown_mode(target.mode)))
+        .with("size", file.map(|file| file.size))
+        .with("checksum", checksum.map(String::as_str));
     if archive.creates.is_some() {
         described.state.push("creates_satisfied", state.creates_exists);
     }

@@ -1,18 +1,15 @@
 //! The pure decision about an authorized key.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::Described;
 use ccm_host::Account;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use super::properties::AuthorizedKeyProperties;
-use crate::parts::accounts::{AccountDifference, AccountPlan, AccountRule, decide, is_absent, verify};
 use crate::parts::ssh_keys::key_line::KeyLine;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
 use crate::parts::text::{self, TextLines, shown};
-
-pub(crate) struct KeyKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
 
 /// The desired key, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +94,7 @@ pub(crate) enum KeyDifference {
     User(String),
 }
 
-impl AccountDifference for KeyDifference {
+impl ObjectDifference for KeyDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Options { .. } => "options",
@@ -119,32 +116,64 @@ impl AccountDifference for KeyDifference {
     }
 }
 
-impl ResourceKind for KeyKind {
-    type Properties = DesiredKey;
+impl ObjectType for DesiredKey {
     type State = KeyState;
+    type Difference = KeyDifference;
     type Effect = ();
-    type Rule = AccountRule;
 
-    fn decide(key: &DesiredKey, state: &KeyState, _: Option<&Trigger>) -> Decision<AccountRule> {
-        decide("key", plan(key, state))
-    }
+    const WORD: &'static str = "key";
 
-    fn verify(key: &DesiredKey, state: &KeyState, (): &()) -> Result<Verified<AccountRule>, Failure> {
-        verify(&format!("key `{}` of user `{}`", key.name, key.user), plan(key, state))
-    }
-
-    fn describe(key: &DesiredKey, state: &KeyState, _: &str) -> Described {
-        let ensure = if lines(key, state).next().is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.authorized_key.state")),
-                ("resource_type", Value::from("authorized_key")),
-                ("name", Value::from(key.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("user", Value::from(key.user.as_str())),
-            ]),
+    fn plan(&self, state: &KeyState) -> ObjectPlan<KeyDifference> {
+        let Some(account) = &state.account else {
+            return if self.is_absent {
+                ObjectPlan::Keep { exists: false }
+            } else {
+                ObjectPlan::Fail(no_user(&self.user))
+            };
+        };
+        let mut found = lines(self, state);
+        let first = found.next();
+        if self.is_absent {
+            return if first.is_some() { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
         }
+        if state.home_missing {
+            let home = &account.home;
+            let message =
+                format!("the home directory \"{}\" of user `{}` does not exist", home.display(), self.user);
+            let failure = Failure::new(FailureKind::Conflict, message).of_property("user");
+            return ObjectPlan::Fail(
+                failure
+                    .with_missing(MissingPrerequisite::Principal(self.user.clone()))
+                    .with_hint("set `manage_home: true` on the user, or make the directory"),
+            );
+        }
+        let Some(line) = first else {
+            return ObjectPlan::Create(vec![KeyDifference::User(self.user.clone())]);
+        };
+        let mut differences = Vec::new();
+        if let Some(to) = self.options.as_ref().filter(|to| to.as_bytes() != line.options) {
+            differences.push(KeyDifference::Options { from: shown(line.options), to: to.clone() });
+        }
+        if line.comment != self.name.as_bytes() {
+            differences.push(KeyDifference::Comment { from: shown(line.comment), to: self.name.clone() });
+        }
+        let others = found.count();
+        if others > 0 {
+            differences.push(KeyDifference::Lines(others + 1));
+        }
+        if !state.is_private {
+            differences.push(KeyDifference::NotPrivate);
+        }
+        ObjectPlan::of_existing(differences)
+    }
+
+    fn shown(&self) -> String {
+        format!("key `{}` of user `{}`", self.name, self.user)
+    }
+
+    fn describe(&self, state: &KeyState) -> Described {
+        let ensure = if lines(self, state).next().is_some() { "present" } else { "absent" };
+        Described::new(ensure).with("user", self.user.as_str())
     }
 }
 
@@ -152,49 +181,6 @@ impl ResourceKind for KeyKind {
 fn lines<'s>(key: &'s DesiredKey, state: &'s KeyState) -> impl Iterator<Item = KeyLine<'s>> {
     let lines = text::lines(state.content.as_deref().unwrap_or_default());
     lines.filter_map(KeyLine::parse).filter(|line| key.is_in(line))
-}
-
-/// Plans the change of a key.
-pub(crate) fn plan(key: &DesiredKey, state: &KeyState) -> AccountPlan<KeyDifference> {
-    let Some(account) = &state.account else {
-        return if key.is_absent {
-            AccountPlan::Keep { exists: false }
-        } else {
-            AccountPlan::Fail(no_user(&key.user))
-        };
-    };
-    let mut found = lines(key, state);
-    let first = found.next();
-    if key.is_absent {
-        return if first.is_some() { AccountPlan::Remove } else { AccountPlan::Keep { exists: false } };
-    }
-    if state.home_missing {
-        let home = &account.home;
-        let message =
-            format!("the home directory \"{}\" of user `{}` does not exist", home.display(), key.user);
-        let failure = Failure::new(FailureKind::Conflict, message).of_property("user");
-        return AccountPlan::Fail(
-            failure
-                .with_missing(MissingPrerequisite::Principal(key.user.clone()))
-                .with_hint("set `manage_home: true` on the user, or make the directory"),
-        );
-    }
-    let Some(line) = first else { return AccountPlan::Create(vec![KeyDifference::User(key.user.clone())]) };
-    let mut differences = Vec::new();
-    if let Some(to) = key.options.as_ref().filter(|to| to.as_bytes() != line.options) {
-        differences.push(KeyDifference::Options { from: shown(line.options), to: to.clone() });
-    }
-    if line.comment != key.name.as_bytes() {
-        differences.push(KeyDifference::Comment { from: shown(line.comment), to: key.name.clone() });
-    }
-    let others = found.count();
-    if others > 0 {
-        differences.push(KeyDifference::Lines(others + 1));
-    }
-    if !state.is_private {
-        differences.push(KeyDifference::NotPrivate);
-    }
-    if differences.is_empty() { AccountPlan::Keep { exists: true } } else { AccountPlan::Change(differences) }
 }
 
 /// Returns the new content of the file: the key in its place or at the end, and in one line.

@@ -4,15 +4,15 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileError};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{DesiredKey, KeyKind, KeyState, new_content, plan};
-use crate::parts::accounts::AccountPlan;
+use super::decide::{DesiredKey, KeyState, new_content};
 use crate::parts::ssh_keys::key_file::{file, read};
 use crate::parts::text::check_encoding;
 use crate::support::file_failure::file_failure;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct PosixKeys;
 
-impl Provider<KeyKind> for PosixKeys {
+impl Provider<Object<DesiredKey>> for PosixKeys {
     async fn status(
         &self,
         key: &DesiredKey,
@@ -49,10 +49,10 @@ impl Provider<KeyKind> for PosixKeys {
         state: &KeyState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let account = match plan(key, state) {
-            AccountPlan::Keep { .. } => return Ok(()),
-            AccountPlan::Fail(failure) => return Err(failure),
-            AccountPlan::Create(_) | AccountPlan::Change(_) | AccountPlan::Remove => state.account.as_ref(),
+        let account = match key.plan(state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => state.account.as_ref(),
         };
         let Some(account) = account else { return Ok(()) };
         let files = context.host.files;

@@ -6,11 +6,11 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
-use super::decide::{CronKind, CronState, parse_entry, plan};
+use super::decide::{CronState, parse_entry};
 use super::desired::DesiredJob;
 use crate::parts::text::{TextFile, lines, replace};
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 const DIRECTORY: &str = "/etc/cron.d";
 const MODE: u32 = 0o644;
@@ -18,7 +18,7 @@ const COMMENT: &str = "# Managed by ccm; changes are overwritten.";
 
 pub(crate) struct CronDirectory;
 
-impl Provider<CronKind> for CronDirectory {
+impl Provider<Object<DesiredJob>> for CronDirectory {
     async fn status(
         &self,
         job: &DesiredJob,
@@ -56,7 +56,7 @@ impl Provider<CronKind> for CronDirectory {
     ) -> Result<(), Failure> {
         let path = job_path(&job.name);
         let files = context.host.files;
-        match (plan(job, state), &job.entry) {
+        match (job.plan(state), &job.entry) {
             (ObjectPlan::Fail(failure), _) => Err(failure),
             (ObjectPlan::Remove, _) => files.remove(&path, false).map_err(|error| file_failure(&error)),
             (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {

@@ -8,10 +8,10 @@ use ccm_host::{Exit, Host, Role};
 use ccm_model::{Claim, ClaimKind, Failure, FailureKind};
 
 use super::cron_d::is_user_missing;
-use super::decide::{CronKind, CronState, parse_entry, plan};
+use super::decide::{CronState, parse_entry};
 use super::desired::{CronEntry, DesiredJob};
 use crate::parts::text::{TextLines, check_encoding, lines};
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::output_tail::{bytes, text};
 use crate::support::program::Program;
 
@@ -32,7 +32,7 @@ pub(super) fn claims<'r>(user: &str, name: &str) -> Vec<Claim<'r>> {
 
 pub(crate) struct Crontab;
 
-impl Provider<CronKind> for Crontab {
+impl Provider<Object<DesiredJob>> for Crontab {
     /// The other provider is the default.
     fn suitability(&self, _: Host<'_>) -> Suitability {
         Suitability::Suits(2)
@@ -66,7 +66,7 @@ impl Provider<CronKind> for Crontab {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let old = state.content.as_deref().map(Vec::as_slice).unwrap_or_default();
-        let new = match plan(job, state) {
+        let new = match job.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {

@@ -2,15 +2,12 @@
 
 use std::rc::Rc;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
-use serde_json::Value;
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::{CronEntry, DesiredJob};
 use crate::parts::text::shown;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct CronKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// State of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,72 +63,60 @@ impl ObjectDifference for CronDifference {
     }
 }
 
-impl ResourceKind for CronKind {
-    type Properties = DesiredJob;
+impl ObjectType for DesiredJob {
     type State = CronState;
+    type Difference = CronDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(job: &DesiredJob, state: &CronState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("job", plan(job, state))
-    }
+    const WORD: &'static str = "job";
 
-    fn verify(job: &DesiredJob, state: &CronState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("the job `{}`", job.name), plan(job, state))
-    }
-
-    fn describe(job: &DesiredJob, state: &CronState, _: &str) -> Described {
-        let ensure = if state.exists { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.cron.state")),
-                ("resource_type", Value::from("cron")),
-                ("name", Value::from(job.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("times", Value::from(state.found.as_ref().map(|(_, entry)| entry.times.clone()))),
-            ]),
+    fn plan(&self, state: &CronState) -> ObjectPlan<CronDifference> {
+        let Some(entry) = &self.entry else {
+            return if state.exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
+        };
+        if state.user_missing {
+            let user = &self.user;
+            let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
+            return ObjectPlan::Fail(
+                failure
+                    .of_property("user")
+                    .with_missing(MissingPrerequisite::Principal(user.clone()))
+                    .with_hint(format!("add a `user` resource for `{user}`")),
+            );
         }
+        let old = state.found.as_ref();
+        let mut found = Vec::new();
+        let value =
+            |from: Option<&String>, to: &String| (from != Some(to)).then(|| (from.cloned(), to.clone()));
+        if let Some((from, to)) = value(old.map(|(_, entry)| &entry.times), &entry.times) {
+            found.push(CronDifference::Times { from, to });
+        }
+        if let Some((from, to)) = value(old.map(|(user, _)| user), &self.user) {
+            found.push(CronDifference::User { from, to });
+        }
+        if let Some((from, to)) = value(old.map(|(_, entry)| &entry.command), &entry.command) {
+            found.push(CronDifference::Command { from, to });
+        }
+        if !state.exists {
+            return ObjectPlan::Create(found);
+        }
+        if old.is_none() {
+            found = vec![CronDifference::Content];
+        }
+        if state.is_open {
+            found.push(CronDifference::Permissions);
+        }
+        ObjectPlan::of_existing(found)
     }
-}
 
-/// Plans the change of a job.
-pub(crate) fn plan(job: &DesiredJob, state: &CronState) -> ObjectPlan<CronDifference> {
-    let Some(entry) = &job.entry else {
-        return if state.exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
-    };
-    if state.user_missing {
-        let user = &job.user;
-        let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
-        return ObjectPlan::Fail(
-            failure
-                .of_property("user")
-                .with_missing(MissingPrerequisite::Principal(user.clone()))
-                .with_hint(format!("add a `user` resource for `{user}`")),
-        );
+    fn shown(&self) -> String {
+        format!("the job `{}`", self.name)
     }
-    let old = state.found.as_ref();
-    let mut found = Vec::new();
-    let value = |from: Option<&String>, to: &String| (from != Some(to)).then(|| (from.cloned(), to.clone()));
-    if let Some((from, to)) = value(old.map(|(_, entry)| &entry.times), &entry.times) {
-        found.push(CronDifference::Times { from, to });
+
+    fn describe(&self, state: &CronState) -> Described {
+        let ensure = if state.exists { "present" } else { "absent" };
+        Described::new(ensure).with("times", state.found.as_ref().map(|(_, entry)| entry.times.clone()))
     }
-    if let Some((from, to)) = value(old.map(|(user, _)| user), &job.user) {
-        found.push(CronDifference::User { from, to });
-    }
-    if let Some((from, to)) = value(old.map(|(_, entry)| &entry.command), &entry.command) {
-        found.push(CronDifference::Command { from, to });
-    }
-    if !state.exists {
-        return ObjectPlan::Create(found);
-    }
-    if old.is_none() {
-        found = vec![CronDifference::Content];
-    }
-    if state.is_open {
-        found.push(CronDifference::Permissions);
-    }
-    if found.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(found) }
 }
 
 /// Splits a line of a crontab into five times, the user if it has one, and the command.

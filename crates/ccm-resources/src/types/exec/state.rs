@@ -2,7 +2,7 @@
 
 use ccm_engine::Described;
 use ccm_host::Enforced;
-use ccm_model::{Failure, Fields, GuardResult};
+use ccm_model::{Failure, GuardResult};
 use serde_json::Value;
 
 use super::command::Exec;
@@ -55,21 +55,12 @@ pub(crate) enum GuardVerdict {
 }
 
 pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
-    let ensure = "present";
-    let mut described = Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from("io.choria.ccm.v1.resource.exec.state")),
-            ("resource_type", Value::from("exec")),
-            ("name", Value::from(exec.name.as_str())),
-            ("ensure", Value::from(ensure)),
-            ("exitcode", Value::from(state.exit_code)),
-            ("creates_satisfied", Value::from(state.creates_satisfied)),
-            ("onlyif_satisfied", Value::from(state.guards.onlyif_satisfied)),
-            ("unless_satisfied", Value::from(state.guards.unless_satisfied)),
-            ("decision", Value::from(decision)),
-        ]),
-    };
+    let mut described = Described::new("present")
+        .with("exitcode", state.exit_code)
+        .with("creates_satisfied", state.creates_satisfied)
+        .with("onlyif_satisfied", state.guards.onlyif_satisfied)
+        .with("unless_satisfied", state.guards.unless_satisfied)
+        .with("decision", decision);
     if exec.tries > 1 {
         described.state.push("attempts", tries::describe(&state.attempts));
     }

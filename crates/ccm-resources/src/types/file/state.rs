@@ -7,8 +7,6 @@ use std::rc::Rc;
 
 use ccm_engine::Described;
 use ccm_host::{FileInfo, FileKind, PathInfo, TreeSize, sha256};
-use ccm_model::Fields;
-use serde_json::Value;
 
 use super::desired::{DesiredFile, FileContent};
 use crate::parts::tree::TreeState;
@@ -73,23 +71,12 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let names = state.names.as_ref();
     let is_secret = file.sensitive || state.holds_secret;
     let is_file = target.is_some_and(|target| target.kind == FileKind::File);
-    let mut described = Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from("io.choria.ccm.v1.resource.file.state")),
-            ("resource_type", Value::from("file")),
-            ("name", Value::from(file.path.to_string_lossy())),
-            ("ensure", Value::from(ensure)),
-            ("owner", Value::from(names.map(|(owner, _)| &**owner))),
-            ("group", Value::from(names.map(|(_, group)| &**group))),
-            ("mode", Value::from(target.map(|target| shown_mode(target.mode)))),
-            ("size", Value::from(target.filter(|_| is_file && !is_secret).map(|target| target.size))),
-            (
-                "checksum",
-                Value::from(target.filter(|_| !is_secret).and_then(|target| checksum(file, target))),
-            ),
-        ]),
-    };
+    let mut described = Described::new(ensure)
+        .with("owner", names.map(|(owner, _)| &**owner))
+        .with("group", names.map(|(_, group)| &**group))
+        .with("mode", target.map(|target| shown_mode(target.mode)))
+        .with("size", target.filter(|_| is_file && !is_secret).map(|target| target.size))
+        .with("checksum", target.filter(|_| !is_secret).and_then(|target| checksum(file, target)));
     if let Some(inside) = &state.inside {
         described.state.push("entries", inside.found.len());
     }

@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{Account, AccountError, FileKind, InspectOptions, PathTrust};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
-use super::decide::{CheckoutEffect, CheckoutKind, plan};
+use super::decide::CheckoutEffect;
 use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
 use super::repository::{PorcelainStatus, STATUS, origin, outdated_submodules};
@@ -16,11 +16,11 @@ use super::stored_references::stored_references;
 use super::update::{clone, is_interrupted, resolve, update};
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct GitCheckouts;
 
-impl Provider<CheckoutKind> for GitCheckouts {
+impl Provider<Object<DesiredCheckout>> for GitCheckouts {
     async fn status(
         &self,
         desired: &DesiredCheckout,
@@ -86,7 +86,7 @@ impl Provider<CheckoutKind> for GitCheckouts {
         state: &CheckoutState,
         context: &mut Context<'_>,
     ) -> Result<CheckoutEffect, Failure> {
-        match plan(desired, state) {
+        match desired.plan(state) {
             ObjectPlan::Keep { .. } => Ok(CheckoutEffect::default()),
             ObjectPlan::Fail(failure) => Err(failure),
             ObjectPlan::Create(_) => clone(desired, state, context).await,
@@ -105,7 +105,7 @@ impl Provider<CheckoutKind> for GitCheckouts {
         state: &CheckoutState,
         context: &mut Context<'_>,
     ) -> Result<Vec<String>, Failure> {
-        if let ObjectPlan::Create(_) = plan(desired, state) {
+        if let ObjectPlan::Create(_) = desired.plan(state) {
             resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
         }
         Ok(Vec::new())

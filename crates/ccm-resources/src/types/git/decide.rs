@@ -1,14 +1,12 @@
 //! The pure decision about a checkout.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::Described;
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::DesiredCheckout;
 use super::revision::short;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind, describe};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct CheckoutKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Result of an update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,44 +64,36 @@ impl ObjectDifference for CheckoutDifference {
     }
 }
 
-impl ResourceKind for CheckoutKind {
-    type Properties = DesiredCheckout;
+impl ObjectType for DesiredCheckout {
     type State = CheckoutState;
+    type Difference = CheckoutDifference;
     type Effect = CheckoutEffect;
-    type Rule = ObjectRule;
 
-    fn decide(desired: &DesiredCheckout, state: &CheckoutState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("checkout", plan(desired, state))
-    }
+    const WORD: &'static str = "checkout";
 
-    fn verify(
-        desired: &DesiredCheckout,
-        state: &CheckoutState,
-        _: &CheckoutEffect,
-    ) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("the checkout \"{}\"", desired.path.display()), plan(desired, state))
-    }
-
-    fn describe(desired: &DesiredCheckout, state: &CheckoutState, _: &str) -> Described {
-        describe(desired, state)
-    }
-}
-
-/// Plans the change of a checkout.
-pub(crate) fn plan(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
-    match &state.presence {
-        CheckoutPresence::Missing | CheckoutPresence::Empty if desired.is_absent => {
-            ObjectPlan::Keep { exists: false }
+    fn plan(&self, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
+        match &state.presence {
+            CheckoutPresence::Missing | CheckoutPresence::Empty if self.is_absent => {
+                ObjectPlan::Keep { exists: false }
+            }
+            CheckoutPresence::Missing | CheckoutPresence::Empty => create(self, state),
+            CheckoutPresence::Occupied(what) => {
+                let path = self.path.display();
+                ObjectPlan::Fail(
+                    conflict(format!("\"{path}\" is {what}, not a checkout of git"))
+                        .with_hint("move it away, or set another `path`"),
+                )
+            }
+            CheckoutPresence::Repository => change(self, state),
         }
-        CheckoutPresence::Missing | CheckoutPresence::Empty => create(desired, state),
-        CheckoutPresence::Occupied(what) => {
-            let path = desired.path.display();
-            ObjectPlan::Fail(
-                conflict(format!("\"{path}\" is {what}, not a checkout of git"))
-                    .with_hint("move it away, or set another `path`"),
-            )
-        }
-        CheckoutPresence::Repository => change(desired, state),
+    }
+
+    fn shown(&self) -> String {
+        format!("the checkout \"{}\"", self.path.display())
+    }
+
+    fn describe(&self, state: &CheckoutState) -> Described {
+        describe(self, state)
     }
 }
 
@@ -157,7 +147,7 @@ fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<Checko
         return ObjectPlan::Remove;
     }
     let differences = differences(desired, state, has_changes);
-    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+    ObjectPlan::of_existing(differences)
 }
 
 fn differences(

@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 
 use ccm_engine::Described;
-use ccm_model::Fields;
-use serde_json::Value;
 
 use super::desired::DesiredCheckout;
 
@@ -58,19 +56,14 @@ pub(crate) enum TargetKind {
     Commit,
 }
 
-pub(crate) fn describe(desired: &DesiredCheckout, state: &CheckoutState) -> Described {
+pub(super) fn describe(desired: &DesiredCheckout, state: &CheckoutState) -> Described {
     let ensure = if state.presence == CheckoutPresence::Repository { "present" } else { "absent" };
-    let mut fields = Fields::from([
-        ("protocol", Value::from("io.choria.ccm.v1.resource.git.state")),
-        ("resource_type", Value::from("git")),
-        ("name", Value::from(desired.path.to_string_lossy())),
-        ("ensure", Value::from(ensure)),
-    ]);
+    let mut described = Described::new(ensure).named(desired.path.to_string_lossy());
     if state.presence == CheckoutPresence::Repository {
-        fields.push("url", state.url.clone());
-        fields.push("commit", state.commit.clone());
-        fields.push("branch", state.branch.clone());
-        fields.push("changed_files", state.changed_files);
+        described.state.push("url", state.url.clone());
+        described.state.push("commit", state.commit.clone());
+        described.state.push("branch", state.branch.clone());
+        described.state.push("changed_files", state.changed_files);
     }
-    Described { ensure: ensure.to_owned(), state: fields }
+    described
 }

@@ -1,16 +1,12 @@
 //! The pure decision about a group.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_engine::Described;
+use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use super::properties::GroupProperties;
-use crate::parts::accounts::{
-    AccountDifference, AccountPlan, AccountRule, GroupLine, decide, is_absent, name_list, verify,
-};
-
-pub(crate) struct GroupKind;
+use crate::parts::accounts::{GroupLine, name_list};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
 
 /// The desired group, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +60,7 @@ pub(crate) enum GroupDifference {
     Members { added: Vec<String>, removed: Vec<String>, from: Vec<String>, to: Vec<String> },
 }
 
-impl AccountDifference for GroupDifference {
+impl ObjectDifference for GroupDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Gid { .. } => "gid",
@@ -80,63 +76,49 @@ impl AccountDifference for GroupDifference {
     }
 }
 
-impl ResourceKind for GroupKind {
-    type Properties = DesiredGroup;
+impl ObjectType for DesiredGroup {
     type State = GroupState;
+    type Difference = GroupDifference;
     type Effect = ();
-    type Rule = AccountRule;
 
-    fn decide(group: &DesiredGroup, state: &GroupState, _: Option<&Trigger>) -> Decision<AccountRule> {
-        decide("group", plan(group, state))
+    const WORD: &'static str = "group";
+
+    fn plan(&self, state: &GroupState) -> ObjectPlan<GroupDifference> {
+        let differences = differences(self, state);
+        let found = match (&state.found, state.service_gid) {
+            (Some(found), _) => found,
+            (None, Some(_)) if !self.is_absent && differences.is_empty() => {
+                return ObjectPlan::Keep { exists: true };
+            }
+            (None, Some(_)) => return ObjectPlan::Fail(of_service(self)),
+            (None, None) if self.is_absent => return ObjectPlan::Keep { exists: false },
+            (None, None) => {
+                return obstacle(self, state, &differences)
+                    .map_or(ObjectPlan::Create(differences), ObjectPlan::Fail);
+            }
+        };
+        if self.is_absent {
+            return match &state.primary_of {
+                Some(user) => ObjectPlan::Fail(primary_group(&found.name, user)),
+                None => ObjectPlan::Remove,
+            };
+        }
+        if differences.is_empty() {
+            return ObjectPlan::Keep { exists: true };
+        }
+        obstacle(self, state, &differences).map_or(ObjectPlan::Change(differences), ObjectPlan::Fail)
     }
 
-    fn verify(group: &DesiredGroup, state: &GroupState, (): &()) -> Result<Verified<AccountRule>, Failure> {
-        verify(&format!("group `{}`", group.name), plan(group, state))
+    fn shown(&self) -> String {
+        format!("group `{}`", self.name)
     }
 
-    fn describe(group: &DesiredGroup, state: &GroupState, _: &str) -> Described {
+    fn describe(&self, state: &GroupState) -> Described {
         let gid = state.found.as_ref().map(|found| found.gid).or(state.service_gid);
         let ensure = if gid.is_some() { "present" } else { "absent" };
         let members = state.found.as_ref().map(|found| found.members.clone()).unwrap_or_default();
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.group.state")),
-                ("resource_type", Value::from("group")),
-                ("name", Value::from(group.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("gid", Value::from(gid)),
-                ("members", Value::from(members)),
-            ]),
-        }
+        Described::new(ensure).with("gid", gid).with("members", members)
     }
-}
-
-/// Plans the change of a group.
-pub(crate) fn plan(group: &DesiredGroup, state: &GroupState) -> AccountPlan<GroupDifference> {
-    let differences = differences(group, state);
-    let found = match (&state.found, state.service_gid) {
-        (Some(found), _) => found,
-        (None, Some(_)) if !group.is_absent && differences.is_empty() => {
-            return AccountPlan::Keep { exists: true };
-        }
-        (None, Some(_)) => return AccountPlan::Fail(of_service(group)),
-        (None, None) if group.is_absent => return AccountPlan::Keep { exists: false },
-        (None, None) => {
-            return obstacle(group, state, &differences)
-                .map_or(AccountPlan::Create(differences), AccountPlan::Fail);
-        }
-    };
-    if group.is_absent {
-        return match &state.primary_of {
-            Some(user) => AccountPlan::Fail(primary_group(&found.name, user)),
-            None => AccountPlan::Remove,
-        };
-    }
-    if differences.is_empty() {
-        return AccountPlan::Keep { exists: true };
-    }
-    obstacle(group, state, &differences).map_or(AccountPlan::Change(differences), AccountPlan::Fail)
 }
 
 fn differences(group: &DesiredGroup, state: &GroupState) -> Vec<GroupDifference> {

@@ -4,14 +4,15 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 
 use ccm_model::Failure;
 
-use super::decide::{DesiredGroup, GroupDifference, GroupKind, GroupState, plan};
+use super::decide::{DesiredGroup, GroupDifference, GroupState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::accounts::{AccountPlan, AccountTool, LocalAccounts};
+use crate::parts::accounts::{AccountTool, LocalAccounts};
 use crate::support::file_failure::file_failure;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct ShadowGroups;
 
-impl Provider<GroupKind> for ShadowGroups {
+impl Provider<Object<DesiredGroup>> for ShadowGroups {
     async fn status(
         &self,
         group: &DesiredGroup,
@@ -61,12 +62,12 @@ impl Provider<GroupKind> for ShadowGroups {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let name = ["--", &*group.name];
-        let (differences, is_new) = match plan(group, state) {
-            AccountPlan::Keep { .. } => return Ok(()),
-            AccountPlan::Fail(failure) => return Err(failure),
-            AccountPlan::Remove => return AccountTool::new("groupdel").with(name).run(context).await,
-            AccountPlan::Create(differences) => (differences, true),
-            AccountPlan::Change(differences) => (differences, false),
+        let (differences, is_new) = match group.plan(state) {
+            ObjectPlan::Keep { .. } => return Ok(()),
+            ObjectPlan::Fail(failure) => return Err(failure),
+            ObjectPlan::Remove => return AccountTool::new("groupdel").with(name).run(context).await,
+            ObjectPlan::Create(differences) => (differences, true),
+            ObjectPlan::Change(differences) => (differences, false),
         };
         let mut changed = false;
         if is_new {

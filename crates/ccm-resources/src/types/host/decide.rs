@@ -3,16 +3,13 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{DiagnosticKind, Failure, Fields, Resource};
+use ccm_engine::Described;
+use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use super::hosts_file::{HostLine, HostsFile};
 use super::properties::{HostProperties, name_error};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
-
-pub(crate) struct HostKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
 
 /// The desired host, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,66 +94,55 @@ impl ObjectDifference for HostDifference {
     }
 }
 
-impl ResourceKind for HostKind {
-    type Properties = DesiredHost;
+impl ObjectType for DesiredHost {
     type State = Rc<HostsFile>;
+    type Difference = HostDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(host: &DesiredHost, file: &Rc<HostsFile>, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("host", plan(host, file))
-    }
+    const WORD: &'static str = "host";
 
-    fn verify(host: &DesiredHost, file: &Rc<HostsFile>, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("host `{}`", host.name), plan(host, file))
-    }
-
-    fn describe(host: &DesiredHost, file: &Rc<HostsFile>, _: &str) -> Described {
-        let line = file.lines(&host.name).iter().find(|line| host.manages(line));
-        let ensure = if line.is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.host.state")),
-                ("resource_type", Value::from("host")),
-                ("name", Value::from(host.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("ip", Value::from(line.map(|line| line.ip.to_string()))),
-                ("host_aliases", Value::from(line.map(|line| line.aliases.clone()).unwrap_or_default())),
-            ]),
-        }
-    }
-}
-
-/// Plans the change of a host.
-pub(super) fn plan(host: &DesiredHost, file: &HostsFile) -> ObjectPlan<HostDifference> {
-    let mut lines = file.lines(&host.name).iter().filter(|line| host.manages(line));
-    let Some(first) = lines.next() else {
-        return match host.ip {
-            Some(to) if !host.is_absent => {
-                let aliases = host.aliases.as_ref().filter(|aliases| !aliases.is_empty());
-                let aliases = aliases.map(|to| HostDifference::Aliases { from: Vec::new(), to: to.clone() });
-                let ip = HostDifference::Ip { from: None, to };
-                ObjectPlan::Create([ip].into_iter().chain(aliases).collect())
-            }
-            _ => ObjectPlan::Keep { exists: false },
+    fn plan(&self, file: &Rc<HostsFile>) -> ObjectPlan<HostDifference> {
+        let mut lines = file.lines(&self.name).iter().filter(|line| self.manages(line));
+        let Some(first) = lines.next() else {
+            return match self.ip {
+                Some(to) if !self.is_absent => {
+                    let aliases = self.aliases.as_ref().filter(|aliases| !aliases.is_empty());
+                    let aliases =
+                        aliases.map(|to| HostDifference::Aliases { from: Vec::new(), to: to.clone() });
+                    let ip = HostDifference::Ip { from: None, to };
+                    ObjectPlan::Create([ip].into_iter().chain(aliases).collect())
+                }
+                _ => ObjectPlan::Keep { exists: false },
+            };
         };
-    };
-    if host.is_absent {
-        return ObjectPlan::Remove;
+        if self.is_absent {
+            return ObjectPlan::Remove;
+        }
+        let others = lines.count();
+        let mut differences = Vec::new();
+        if let Some(to) = self.ip.filter(|ip| *ip != first.ip) {
+            differences.push(HostDifference::Ip { from: Some(first.ip), to });
+        }
+        if let Some(to) = self.aliases.as_ref().filter(|aliases| **aliases != first.aliases) {
+            differences.push(HostDifference::Aliases { from: first.aliases.clone(), to: to.clone() });
+        }
+        if others > 0 {
+            differences.push(HostDifference::Lines(others + 1));
+        }
+        ObjectPlan::of_existing(differences)
     }
-    let others = lines.count();
-    let mut differences = Vec::new();
-    if let Some(to) = host.ip.filter(|ip| *ip != first.ip) {
-        differences.push(HostDifference::Ip { from: Some(first.ip), to });
+
+    fn shown(&self) -> String {
+        format!("host `{}`", self.name)
     }
-    if let Some(to) = host.aliases.as_ref().filter(|aliases| **aliases != first.aliases) {
-        differences.push(HostDifference::Aliases { from: first.aliases.clone(), to: to.clone() });
+
+    fn describe(&self, file: &Rc<HostsFile>) -> Described {
+        let line = file.lines(&self.name).iter().find(|line| self.manages(line));
+        let ensure = if line.is_some() { "present" } else { "absent" };
+        Described::new(ensure)
+            .with("ip", line.map(|line| line.ip.to_string()))
+            .with("host_aliases", line.map(|line| line.aliases.clone()).unwrap_or_default())
     }
-    if others > 0 {
-        differences.push(HostDifference::Lines(others + 1));
-    }
-    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
 }
 
 #[cfg(test)]

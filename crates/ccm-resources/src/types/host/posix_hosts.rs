@@ -6,13 +6,13 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 
 use ccm_model::Failure;
 
-use super::decide::{DesiredHost, HostKind, plan};
+use super::decide::DesiredHost;
 use super::hosts_file::HostsFile;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct PosixHosts;
 
-impl Provider<HostKind> for PosixHosts {
+impl Provider<Object<DesiredHost>> for PosixHosts {
     async fn status(
         &self,
         _: &DesiredHost,
@@ -28,7 +28,7 @@ impl Provider<HostKind> for PosixHosts {
         file: &Rc<HostsFile>,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        match plan(host, file) {
+        match host.plan(file) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Create(_) | ObjectPlan::Change(_) | ObjectPlan::Remove => {}

@@ -1,17 +1,14 @@
 //! The pure decision about the name of the machine.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, Fields, Resource};
+use ccm_engine::Described;
+use ccm_model::Resource;
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use crate::parts::text::{TextFile, shown};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
 const MAX_NAME: usize = 64;
-
-pub(crate) struct HostnameKind;
 
 /// The desired name, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,54 +101,39 @@ impl ObjectDifference for HostnameDifference {
     }
 }
 
-impl ResourceKind for HostnameKind {
-    type Properties = DesiredHostname;
+impl ObjectType for DesiredHostname {
     type State = HostnameState;
+    type Difference = HostnameDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(name: &DesiredHostname, state: &HostnameState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("name", plan(name, state))
+    const WORD: &'static str = "name";
+
+    fn plan(&self, state: &HostnameState) -> ObjectPlan<HostnameDifference> {
+        let to = &self.0;
+        let running = (state.running != *to)
+            .then(|| HostnameDifference::Running { from: state.running.clone(), to: to.clone() });
+        let saved = Some(state.saved()).filter(|saved| saved.as_ref() != Some(to));
+        let saved = saved.map(|from| HostnameDifference::Saved { from, to: to.clone() });
+        let differences: Vec<HostnameDifference> = running.into_iter().chain(saved).collect();
+        ObjectPlan::of_existing(differences)
     }
 
-    fn verify(
-        name: &DesiredHostname,
-        state: &HostnameState,
-        (): &(),
-    ) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("host name `{}`", name.0), plan(name, state))
+    fn shown(&self) -> String {
+        format!("host name `{}`", self.0)
     }
 
-    fn describe(name: &DesiredHostname, state: &HostnameState, _: &str) -> Described {
-        Described {
-            ensure: "present".to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.hostname.state")),
-                ("resource_type", Value::from("hostname")),
-                ("name", Value::from(name.0.as_str())),
-                ("ensure", Value::from("present")),
-                ("running", Value::from(state.running.as_str())),
-                ("saved", Value::from(state.saved())),
-            ]),
-        }
+    fn describe(&self, state: &HostnameState) -> Described {
+        Described::new("present").with("running", state.running.as_str()).with("saved", state.saved())
     }
-}
-
-/// Plans the change of the name.
-pub(super) fn plan(name: &DesiredHostname, state: &HostnameState) -> ObjectPlan<HostnameDifference> {
-    let to = &name.0;
-    let running = (state.running != *to)
-        .then(|| HostnameDifference::Running { from: state.running.clone(), to: to.clone() });
-    let saved = Some(state.saved()).filter(|saved| saved.as_ref() != Some(to));
-    let saved = saved.map(|from| HostnameDifference::Saved { from, to: to.clone() });
-    let differences: Vec<HostnameDifference> = running.into_iter().chain(saved).collect();
-    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
 }
 
 #[cfg(test)]
 mod tests {
+    use ccm_engine::ResourceKind as _;
+
     use super::*;
     use crate::support::decision_table::assert_rows;
+    use crate::support::object_plan::Object;
 
     const TABLE: &str = "# name of the kernel, name in the file\n\
         web.a  web.a    | keep | it is in the desired state | -\n\
@@ -165,7 +147,7 @@ mod tests {
         let rows = assert_rows(TABLE, |[running, saved]| {
             let file = if saved == "-" { TextFile::default() } else { TextFile::of(format!("\n{saved}\n")) };
             let state = HostnameState { running: running.to_owned(), file };
-            HostnameKind::decide(&DesiredHostname("web.a".to_owned()), &state, None)
+            Object::decide(&DesiredHostname("web.a".to_owned()), &state, None)
         });
         assert_eq!(rows, 5);
     }

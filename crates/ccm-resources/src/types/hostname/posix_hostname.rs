@@ -6,9 +6,9 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{DesiredHostname, HostnameDifference, HostnameKind, HostnameState, plan};
+use super::decide::{DesiredHostname, HostnameDifference, HostnameState};
 use crate::parts::text::{TextFile, read_text};
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectType};
 use crate::support::program::Program;
 
 pub(super) const FILE: &str = "/etc/hostname";
@@ -16,7 +16,7 @@ const RUNNING: &str = "/proc/sys/kernel/hostname";
 
 pub(crate) struct PosixHostname;
 
-impl Provider<HostnameKind> for PosixHostname {
+impl Provider<Object<DesiredHostname>> for PosixHostname {
     async fn status(
         &self,
         _: &DesiredHostname,
@@ -34,11 +34,7 @@ impl Provider<HostnameKind> for PosixHostname {
         state: &HostnameState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(name, state) {
-            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-            ObjectPlan::Fail(failure) => return Err(failure),
-            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-        };
+        let Some(differences) = name.plan(state).differences()? else { return Ok(()) };
         let mut running_before = None;
         for difference in differences {
             match difference {

@@ -1,19 +1,16 @@
 //! The pure decision about a kernel module.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, Resource};
+use ccm_engine::Described;
+use ccm_model::{DiagnosticKind, Failure, FailureKind, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use super::module_files::ModprobeSettings;
 use super::properties::KernelModuleProperties;
 use crate::parts::text::TextFile;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
 const MAX_NAME: usize = 55;
-
-pub(crate) struct KernelModuleKind;
 
 /// The desired module, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,62 +131,51 @@ impl ObjectDifference for ModuleDifference {
     }
 }
 
-impl ResourceKind for KernelModuleKind {
-    type Properties = DesiredModule;
+impl ObjectType for DesiredModule {
     type State = ModuleState;
+    type Difference = ModuleDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(module: &DesiredModule, state: &ModuleState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("module", plan(module, state))
-    }
+    const WORD: &'static str = "module";
 
-    fn verify(module: &DesiredModule, state: &ModuleState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("kernel module `{}`", module.name), plan(module, state))
-    }
-
-    fn describe(module: &DesiredModule, state: &ModuleState, _: &str) -> Described {
-        let ensure = if state.activity == ModuleActivity::Unloaded { "absent" } else { "present" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.kernel_module.state")),
-                ("resource_type", Value::from("kernel_module")),
-                ("name", Value::from(module.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("built_in", Value::from(state.activity == ModuleActivity::BuiltIn)),
-                ("boot", Value::from(state.is_loaded_at_boot)),
-                ("blacklist", Value::from(state.settings.is_blacklisted)),
-                ("options", Value::from(state.settings.options.as_str())),
-            ]),
+    fn plan(&self, state: &ModuleState) -> ObjectPlan<ModuleDifference> {
+        let is_loaded = state.activity != ModuleActivity::Unloaded;
+        if self.is_absent && state.activity == ModuleActivity::BuiltIn {
+            return ObjectPlan::Fail(built_in(self));
+        }
+        let mut differences = Vec::new();
+        if is_loaded == self.is_absent {
+            differences.push(ModuleDifference::Loaded(!is_loaded));
+        }
+        if let Some(to) = self.boot.filter(|to| *to != state.is_loaded_at_boot) {
+            differences.push(ModuleDifference::Boot(to));
+        }
+        if let Some(to) = self.blacklist.filter(|to| *to != state.settings.is_blacklisted) {
+            differences.push(ModuleDifference::Blacklist(to));
+        }
+        if let Some(to) = self.options.as_ref().filter(|to| **to != state.settings.options) {
+            let from = state.settings.options.clone();
+            differences.push(ModuleDifference::Options { from, to: to.clone() });
+        }
+        if differences.is_empty() {
+            ObjectPlan::Keep { exists: !self.is_absent }
+        } else {
+            ObjectPlan::Change(differences)
         }
     }
-}
 
-/// Plans the change of a module.
-pub(super) fn plan(module: &DesiredModule, state: &ModuleState) -> ObjectPlan<ModuleDifference> {
-    let is_loaded = state.activity != ModuleActivity::Unloaded;
-    if module.is_absent && state.activity == ModuleActivity::BuiltIn {
-        return ObjectPlan::Fail(built_in(module));
+    fn shown(&self) -> String {
+        format!("kernel module `{}`", self.name)
     }
-    let mut differences = Vec::new();
-    if is_loaded == module.is_absent {
-        differences.push(ModuleDifference::Loaded(!is_loaded));
-    }
-    if let Some(to) = module.boot.filter(|to| *to != state.is_loaded_at_boot) {
-        differences.push(ModuleDifference::Boot(to));
-    }
-    if let Some(to) = module.blacklist.filter(|to| *to != state.settings.is_blacklisted) {
-        differences.push(ModuleDifference::Blacklist(to));
-    }
-    if let Some(to) = module.options.as_ref().filter(|to| **to != state.settings.options) {
-        let from = state.settings.options.clone();
-        differences.push(ModuleDifference::Options { from, to: to.clone() });
-    }
-    if differences.is_empty() {
-        ObjectPlan::Keep { exists: !module.is_absent }
-    } else {
-        ObjectPlan::Change(differences)
+
+    fn describe(&self, state: &ModuleState) -> Described {
+        let ensure = if state.activity == ModuleActivity::Unloaded { "absent" } else { "present" };
+        Described::new(ensure)
+            .with("built_in", state.activity == ModuleActivity::BuiltIn)
+            .with("boot", state.is_loaded_at_boot)
+            .with("blacklist", state.settings.is_blacklisted)
+            .with("options", state.settings.options.as_str())
+            .named(&*self.name)
     }
 }
 

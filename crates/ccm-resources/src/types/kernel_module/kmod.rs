@@ -6,10 +6,10 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{DesiredModule, KernelModuleKind, ModuleActivity, ModuleDifference, ModuleState, plan};
+use super::decide::{DesiredModule, ModuleActivity, ModuleDifference, ModuleState};
 use super::module_files::{ModprobeSettings, boot_content, boot_file, loads, modprobe_file};
 use crate::parts::text::{TextFile, read_text};
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectType};
 use crate::support::program::Program;
 
 /// Modules that the kernel has.
@@ -18,7 +18,7 @@ const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
 pub(crate) struct Kmod;
 
-impl Provider<KernelModuleKind> for Kmod {
+impl Provider<Object<DesiredModule>> for Kmod {
     async fn status(
         &self,
         module: &DesiredModule,
@@ -43,11 +43,7 @@ impl Provider<KernelModuleKind> for Kmod {
         state: &ModuleState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(module, state) {
-            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-            ObjectPlan::Fail(failure) => return Err(failure),
-            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-        };
+        let Some(differences) = module.plan(state).differences()? else { return Ok(()) };
         let name = &*module.name;
         let mut changed = false;
         let settings = module.settings(&state.settings);

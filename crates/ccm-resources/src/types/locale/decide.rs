@@ -2,23 +2,20 @@
 
 use std::path::Path;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_engine::Described;
+use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
 use ccm_properties::{PropertyError, TextValue as _};
-use serde_json::Value;
 
 use super::properties::{CATEGORIES, LocaleName, LocaleProperties};
 use super::settings_file::value;
 use crate::parts::text::TextFile;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Variable with the locale.
 const LANG: &str = "LANG";
 
 /// List of all locales that can be generated.
 pub(super) const SUPPORTED: &str = "/usr/share/i18n/SUPPORTED";
-
-pub(crate) struct LocaleKind;
 
 /// The desired locale, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,57 +105,44 @@ impl ObjectDifference for LocaleDifference {
     }
 }
 
-impl ResourceKind for LocaleKind {
-    type Properties = DesiredLocale;
+impl ObjectType for DesiredLocale {
     type State = LocaleState;
+    type Difference = LocaleDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(locale: &DesiredLocale, state: &LocaleState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("locale", plan(locale, state))
-    }
+    const WORD: &'static str = "locale";
 
-    fn verify(locale: &DesiredLocale, state: &LocaleState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("locale `{}`", locale.name), plan(locale, state))
-    }
-
-    fn describe(locale: &DesiredLocale, state: &LocaleState, _: &str) -> Described {
-        let lang = value(&state.file, LANG);
-        Described {
-            ensure: "present".to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.locale.state")),
-                ("resource_type", Value::from("locale")),
-                ("name", Value::from(locale.name.as_str())),
-                ("ensure", Value::from("present")),
-                ("lang", Value::from(lang)),
-            ]),
-        }
-    }
-}
-
-/// Plans the change of the locale.
-pub(super) fn plan(locale: &DesiredLocale, state: &LocaleState) -> ObjectPlan<LocaleDifference> {
-    let mut differences = Vec::new();
-    for missing in &state.missing {
-        match missing {
-            MissingLocale::Generated { name, line } => {
-                differences.push(LocaleDifference::Generated { name: name.clone(), line: line.clone() });
+    fn plan(&self, state: &LocaleState) -> ObjectPlan<LocaleDifference> {
+        let mut differences = Vec::new();
+        for missing in &state.missing {
+            match missing {
+                MissingLocale::Generated { name, line } => {
+                    differences.push(LocaleDifference::Generated { name: name.clone(), line: line.clone() });
+                }
+                MissingLocale::Unknown(name) => return ObjectPlan::Fail(unknown(name)),
+                MissingLocale::NotInstalled(name) => return ObjectPlan::Fail(not_installed(name)),
             }
-            MissingLocale::Unknown(name) => return ObjectPlan::Fail(unknown(name)),
-            MissingLocale::NotInstalled(name) => return ObjectPlan::Fail(not_installed(name)),
         }
-    }
-    for (variable, to) in &locale.variables {
-        let from = value(&state.file, variable);
-        if from.as_ref() == Some(&to.0) {
-            continue;
+        for (variable, to) in &self.variables {
+            let from = value(&state.file, variable);
+            if from.as_ref() == Some(&to.0) {
+                continue;
+            }
+            let all = CATEGORIES.iter().copied().chain([LANG]);
+            let Some(variable) = all.into_iter().find(|known| known == variable) else { continue };
+            differences.push(LocaleDifference::Variable { variable, from, to: to.0.clone() });
         }
-        let all = CATEGORIES.iter().copied().chain([LANG]);
-        let Some(variable) = all.into_iter().find(|known| known == variable) else { continue };
-        differences.push(LocaleDifference::Variable { variable, from, to: to.0.clone() });
+        ObjectPlan::of_existing(differences)
     }
-    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
+
+    fn shown(&self) -> String {
+        format!("locale `{}`", self.name)
+    }
+
+    fn describe(&self, state: &LocaleState) -> Described {
+        let lang = value(&state.file, LANG);
+        Described::new("present").with("lang", lang)
+    }
 }
 
 fn unknown(name: &str) -> Failure {
@@ -177,8 +161,11 @@ fn not_installed(name: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use ccm_engine::ResourceKind as _;
+
     use super::*;
     use crate::support::decision_table::assert_rows;
+    use crate::support::object_plan::Object;
 
     const TABLE: &str = "# LANG and LC_TIME in the file, locales that are missing (desired is LANG=a.UTF-8 LC_TIME=b)\n\
         a.UTF-8  b  -             | keep | it is in the desired state | -\n\
@@ -211,7 +198,7 @@ mod tests {
                     _ => Vec::new(),
                 },
             };
-            LocaleKind::decide(&locale, &state, None)
+            Object::decide(&locale, &state, None)
         });
         assert_eq!(rows, 7);
     }

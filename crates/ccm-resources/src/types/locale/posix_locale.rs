@@ -8,13 +8,11 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{Exit, Role};
 use ccm_model::Failure;
 
-use super::decide::{
-    DesiredLocale, LocaleDifference, LocaleKind, LocaleState, MissingLocale, SUPPORTED, plan,
-};
+use super::decide::{DesiredLocale, LocaleDifference, LocaleState, MissingLocale, SUPPORTED};
 use super::properties::canonical;
 use super::settings_file::{generated_line, with_generated, with_values};
 use crate::parts::text::{TextFile, read_text};
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectType};
 use crate::support::output_tail::text;
 use crate::support::program::Program;
 
@@ -31,7 +29,7 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct PosixLocale;
 
-impl Provider<LocaleKind> for PosixLocale {
+impl Provider<Object<DesiredLocale>> for PosixLocale {
     async fn status(
         &self,
         locale: &DesiredLocale,
@@ -73,11 +71,7 @@ impl Provider<LocaleKind> for PosixLocale {
         state: &LocaleState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(locale, state) {
-            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-            ObjectPlan::Fail(failure) => return Err(failure),
-            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-        };
+        let Some(differences) = locale.plan(state).differences()? else { return Ok(()) };
         let mut lines = Vec::new();
         let mut values = Vec::new();
         for difference in &differences {

@@ -3,18 +3,15 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
-use serde_json::Value;
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::{Fstab, FstabLine};
 use super::mount_options::differing;
 use crate::parts::mounts::MountedFilesystem;
 use crate::parts::text::shown;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct MountKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// State of a mount, with the obstacles to mounting it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,53 +94,41 @@ impl ObjectDifference for MountDifference {
     }
 }
 
-impl ResourceKind for MountKind {
-    type Properties = DesiredMount;
+impl ObjectType for DesiredMount {
     type State = MountState;
+    type Difference = MountDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(mount: &DesiredMount, state: &MountState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("mount", plan(mount, state))
+    const WORD: &'static str = "mount";
+
+    fn plan(&self, state: &MountState) -> ObjectPlan<MountDifference> {
+        let plan = trusting_plan(self, state);
+        match &state.refusal {
+            // Nothing is mounted or unmounted, and no line is left for the next boot.
+            _ if matches!(plan, ObjectPlan::Keep { .. }) => plan,
+            _ if matches!(plan, ObjectPlan::Remove) && state.mounted.is_none() => plan,
+            Some(refusal) => ObjectPlan::Fail(refusal.clone()),
+            None => plan,
+        }
     }
 
-    fn verify(mount: &DesiredMount, state: &MountState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("mount `{}`", mount.mount_point), plan(mount, state))
+    fn shown(&self) -> String {
+        format!("mount `{}`", self.mount_point)
     }
 
-    fn describe(mount: &DesiredMount, state: &MountState, _: &str) -> Described {
+    fn describe(&self, state: &MountState) -> Described {
         let line = state.lines().first();
         let ensure = match (&state.mounted, line) {
             (Some(_), _) => "mounted",
             (None, Some(_)) => "unmounted",
             (None, None) => "absent",
         };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.mount.state")),
-                ("resource_type", Value::from("mount")),
-                ("name", Value::from(mount.mount_point.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("device", Value::from(line.map(|line| shown(&line.device)))),
-                ("fstype", Value::from(line.map(|line| shown(&line.fstype)))),
-                ("options", Value::from(line.map(|line| shown(&line.options)))),
-                ("mounted_device", Value::from(state.mounted.as_ref().map(|found| found.source.clone()))),
-                ("mounted_options", Value::from(state.mounted.as_ref().map(|found| found.options.clone()))),
-            ]),
-        }
-    }
-}
-
-/// Plans the change of a mount.
-pub(super) fn plan(mount: &DesiredMount, state: &MountState) -> ObjectPlan<MountDifference> {
-    let plan = trusting_plan(mount, state);
-    match &state.refusal {
-        // Nothing is mounted or unmounted, and no line is left for the next boot.
-        _ if matches!(plan, ObjectPlan::Keep { .. }) => plan,
-        _ if matches!(plan, ObjectPlan::Remove) && state.mounted.is_none() => plan,
-        Some(refusal) => ObjectPlan::Fail(refusal.clone()),
-        None => plan,
+        Described::new(ensure)
+            .with("device", line.map(|line| shown(&line.device)))
+            .with("fstype", line.map(|line| shown(&line.fstype)))
+            .with("options", line.map(|line| shown(&line.options)))
+            .with("mounted_device", state.mounted.as_ref().map(|found| found.source.clone()))
+            .with("mounted_options", state.mounted.as_ref().map(|found| found.options.clone()))
     }
 }
 

@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::PathTrust;
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{MountDifference, MountKind, MountObstacle, MountState, plan};
+use super::decide::{MountDifference, MountObstacle, MountState};
 use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::Fstab;
 use super::mount_options::is_bind;
@@ -15,7 +15,7 @@ use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::systemd::SYSTEMD_RUNNING;
 use crate::parts::systemd::systemctl::Systemctl;
 use crate::parts::text::TextFile;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::{ErrorLines, Program};
 
 /// Types that say nothing about the file system that is mounted.
@@ -26,7 +26,7 @@ const FOLLOWED: PathTrust = PathTrust { follow_last: true, ..FOR_PROGRAM };
 
 pub(crate) struct UtilLinux;
 
-impl Provider<MountKind> for UtilLinux {
+impl Provider<Object<DesiredMount>> for UtilLinux {
     async fn status(
         &self,
         mount: &DesiredMount,
@@ -65,7 +65,7 @@ impl Provider<MountKind> for UtilLinux {
         state: &MountState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(mount, state) {
+        let differences = match mount.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => {

@@ -1,8 +1,7 @@
 //! State of a package.
 
 use ccm_engine::Described;
-use ccm_model::Fields;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::parts::packages::{Availability, Installation, Package, Presence, VersionScheme};
 
@@ -55,28 +54,19 @@ pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
         Availability::Versions { candidate, .. } => candidate.as_deref(),
         _ => None,
     };
-    Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from("io.choria.ccm.v1.resource.package.state")),
-            ("resource_type", Value::from("package")),
-            ("name", Value::from(package.name.as_str())),
-            ("ensure", Value::from(ensure)),
-            (
-                "metadata",
-                json!({
-                    "name": package.name,
-                    "version": version.unwrap_or_default(),
-                    "arch": state.found.arch,
-                    "provider": provider,
-                    "extended": {
-                        "status": status,
-                        "epoch": epoch,
-                        "held": state.found.hold.is_some(),
-                        "candidate": candidate.map(|candidate| state.scheme.shown(candidate)),
-                    },
-                }),
-            ),
-        ]),
-    }
+    Described::new(ensure).with(
+        "metadata",
+        json!({
+            "name": package.name,
+            "version": version.unwrap_or_default(),
+            "arch": state.found.arch,
+            "provider": provider,
+            "extended": {
+                "status": status,
+                "epoch": epoch,
+                "held": state.found.hold.is_some(),
+                "candidate": candidate.map(|candidate| state.scheme.shown(candidate)),
+            },
+        }),
+    )
 }

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields};
-use serde_json::Value;
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind};
 
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct HoldKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredHold {
@@ -40,48 +37,35 @@ impl ObjectDifference for HeldVersion {
     }
 }
 
-impl ResourceKind for HoldKind {
-    type Properties = DesiredHold;
+impl ObjectType for DesiredHold {
     type State = HoldState;
+    type Difference = HeldVersion;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(hold: &DesiredHold, state: &HoldState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("hold", plan(hold, state))
+    const WORD: &'static str = "hold";
+
+    fn plan(&self, state: &HoldState) -> ObjectPlan<HeldVersion> {
+        match (self.is_absent, state.is_held, &state.version) {
+            (true, true, _) => ObjectPlan::Remove,
+            (true, false, _) => ObjectPlan::Keep { exists: false },
+            (false, true, _) => ObjectPlan::Keep { exists: true },
+            (false, false, Some(version)) => ObjectPlan::Create(vec![HeldVersion(version.clone())]),
+            (false, false, None) => {
+                let name = &self.name;
+                let message = format!("package `{name}` is not installed, so it has no version to keep");
+                let hint = format!("add a `package` resource for `{name}`");
+                ObjectPlan::Fail(Failure::new(FailureKind::Conflict, message).with_hint(hint))
+            }
+        }
     }
 
-    fn verify(hold: &DesiredHold, state: &HoldState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("the hold of `{}`", hold.name), plan(hold, state))
+    fn shown(&self) -> String {
+        format!("the hold of `{}`", self.name)
     }
 
-    fn describe(hold: &DesiredHold, state: &HoldState, _: &str) -> Described {
+    fn describe(&self, state: &HoldState) -> Described {
         let ensure = if state.is_held { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.package_hold.state")),
-                ("resource_type", Value::from("package_hold")),
-                ("name", Value::from(hold.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("version", Value::from(state.version.clone())),
-            ]),
-        }
-    }
-}
-
-/// Plans the change of a hold.
-pub(crate) fn plan(hold: &DesiredHold, state: &HoldState) -> ObjectPlan<HeldVersion> {
-    match (hold.is_absent, state.is_held, &state.version) {
-        (true, true, _) => ObjectPlan::Remove,
-        (true, false, _) => ObjectPlan::Keep { exists: false },
-        (false, true, _) => ObjectPlan::Keep { exists: true },
-        (false, false, Some(version)) => ObjectPlan::Create(vec![HeldVersion(version.clone())]),
-        (false, false, None) => {
-            let name = &hold.name;
-            let message = format!("package `{name}` is not installed, so it has no version to keep");
-            let hint = format!("add a `package` resource for `{name}`");
-            ObjectPlan::Fail(Failure::new(FailureKind::Conflict, message).with_hint(hint))
-        }
+        Described::new(ensure).with("version", state.version.clone())
     }
 }
 

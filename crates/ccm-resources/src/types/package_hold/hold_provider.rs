@@ -6,16 +6,16 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{DesiredHold, HoldKind, HoldState, plan};
+use super::decide::{DesiredHold, HoldState};
 use crate::parts::packages::{CommandLimits, HoldTool, Presence, hold_state, run_waiting_for_locks};
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 /// Time limit of a change.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct PackageHolds<T>(pub T);
 
-impl<T: HoldTool> Provider<HoldKind> for PackageHolds<T> {
+impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         self.0.suitability(host)
     }
@@ -40,7 +40,7 @@ impl<T: HoldTool> Provider<HoldKind> for PackageHolds<T> {
         state: &HoldState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let holds = match plan(hold, state) {
+        let holds = match hold.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Create(_) | ObjectPlan::Change(_) => true,

@@ -1,13 +1,10 @@
 //! The pure decision about a repository.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields};
-use serde_json::Value;
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind};
 
 use super::desired::DesiredRepository;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct RepositoryKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// State of a repository, and what the format of the package tool makes of the desired one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,74 +58,50 @@ impl ObjectDifference for RepositoryDifference {
     }
 }
 
-impl ResourceKind for RepositoryKind {
-    type Properties = DesiredRepository;
+impl ObjectType for DesiredRepository {
     type State = RepositoryState;
+    type Difference = RepositoryDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(
-        repository: &DesiredRepository,
-        state: &RepositoryState,
-        _: Option<&Trigger>,
-    ) -> Decision<ObjectRule> {
-        decide("repository", plan(repository, state))
-    }
+    const WORD: &'static str = "repository";
 
-    fn verify(
-        repository: &DesiredRepository,
-        state: &RepositoryState,
-        (): &(),
-    ) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("the repository `{}`", repository.name), plan(repository, state))
-    }
-
-    fn describe(repository: &DesiredRepository, state: &RepositoryState, _: &str) -> Described {
-        let ensure = if state.definition.is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.package_repository.state")),
-                ("resource_type", Value::from("package_repository")),
-                ("name", Value::from(repository.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("fingerprints", Value::from(state.fingerprints.clone())),
-            ]),
+    fn plan(&self, state: &RepositoryState) -> ObjectPlan<RepositoryDifference> {
+        if self.is_absent {
+            return if state.definition.is_some() || state.key.is_some() {
+                ObjectPlan::Remove
+            } else {
+                ObjectPlan::Keep { exists: false }
+            };
+        }
+        let wrong = state.desired_fingerprints.iter().find(|found| !self.fingerprints.contains(found));
+        if let Some(found) = wrong.filter(|_| !self.fingerprints.is_empty()) {
+            let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
+            return ObjectPlan::Fail(
+                Failure::new(FailureKind::Conflict, message)
+                    .of_property("fingerprint")
+                    .with_hint("compare the key with the one that the publisher names"),
+            );
+        }
+        let mut found = fields(state);
+        if has_other_key(self, state) {
+            let shown = |all: &[String]| (!all.is_empty()).then(|| all.join(", "));
+            let to = shown(&state.desired_fingerprints).or_else(|| shown(&self.fingerprints));
+            found.push(RepositoryDifference::Key { from: shown(&state.fingerprints), to });
+        }
+        match (&state.definition, found.is_empty()) {
+            (None, _) => ObjectPlan::Create(found),
+            (Some(_), true) => ObjectPlan::Keep { exists: true },
+            (Some(_), false) => ObjectPlan::Change(found),
         }
     }
-}
 
-/// Plans the change of a repository.
-pub(crate) fn plan(
-    repository: &DesiredRepository,
-    state: &RepositoryState,
-) -> ObjectPlan<RepositoryDifference> {
-    if repository.is_absent {
-        return if state.definition.is_some() || state.key.is_some() {
-            ObjectPlan::Remove
-        } else {
-            ObjectPlan::Keep { exists: false }
-        };
+    fn shown(&self) -> String {
+        format!("the repository `{}`", self.name)
     }
-    let wrong = state.desired_fingerprints.iter().find(|found| !repository.fingerprints.contains(found));
-    if let Some(found) = wrong.filter(|_| !repository.fingerprints.is_empty()) {
-        let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
-        return ObjectPlan::Fail(
-            Failure::new(FailureKind::Conflict, message)
-                .of_property("fingerprint")
-                .with_hint("compare the key with the one that the publisher names"),
-        );
-    }
-    let mut found = fields(state);
-    if has_other_key(repository, state) {
-        let shown = |all: &[String]| (!all.is_empty()).then(|| all.join(", "));
-        let to = shown(&state.desired_fingerprints).or_else(|| shown(&repository.fingerprints));
-        found.push(RepositoryDifference::Key { from: shown(&state.fingerprints), to });
-    }
-    match (&state.definition, found.is_empty()) {
-        (None, _) => ObjectPlan::Create(found),
-        (Some(_), true) => ObjectPlan::Keep { exists: true },
-        (Some(_), false) => ObjectPlan::Change(found),
+
+    fn describe(&self, state: &RepositoryState) -> Described {
+        let ensure = if state.definition.is_some() { "present" } else { "absent" };
+        Described::new(ensure).with("fingerprints", state.fingerprints.clone())
     }
 }
 

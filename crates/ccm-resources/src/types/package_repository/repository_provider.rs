@@ -7,12 +7,12 @@ use ccm_host::{FileAttributes, FileError, FileStep, Host, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::armored_key::fingerprints;
-use super::decide::{RepositoryKind, RepositoryState, has_other_key, plan};
+use super::decide::{RepositoryState, has_other_key};
 use super::desired::DesiredRepository;
 use super::values::KeySource;
 use crate::parts::packages::{Tool, outdate_index};
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 /// First line of each definition.
 pub(crate) const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
@@ -45,7 +45,7 @@ pub(crate) trait RepositoryFormat: Sync + 'static {
 
 pub(crate) struct RepositoryProvider<F>(pub F);
 
-impl<F: RepositoryFormat> Provider<RepositoryKind> for RepositoryProvider<F> {
+impl<F: RepositoryFormat> Provider<Object<DesiredRepository>> for RepositoryProvider<F> {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         F::TOOL.suitability(host)
     }
@@ -113,7 +113,7 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
     ) -> Result<(), Failure> {
         let name = &repository.name;
         let (definition, key) = (self.0.definition(name), self.0.key(name));
-        match plan(repository, state) {
+        match repository.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => {

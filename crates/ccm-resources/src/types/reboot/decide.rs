@@ -3,8 +3,7 @@
 use std::fmt;
 
 use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, Fields, Verb};
-use serde_json::Value;
+use ccm_model::{Action, Failure, FailureKind, Verb};
 
 pub(crate) struct RebootKind;
 
@@ -104,16 +103,10 @@ impl ResourceKind for RebootKind {
     }
 
     fn describe(_: &DesiredReboot, state: &RebootState, _: &str) -> Described {
-        Described {
-            ensure: "present".to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.reboot.state")),
-                ("resource_type", Value::from("reboot")),
-                ("ensure", Value::from("present")),
-                ("scheduled", Value::from(state.is_scheduled)),
-                ("pending", Value::from(state.pending.clone())),
-            ]),
-        }
+        Described::new("present")
+            .with("scheduled", state.is_scheduled)
+            .with("pending", state.pending.clone())
+            .unnamed()
     }
 }
 

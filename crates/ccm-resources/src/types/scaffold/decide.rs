@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileKind, PathInfo};
-use ccm_model::{Action, Failure, FailureKind, Fields, MissingPrerequisite, Verb};
-use serde_json::Value;
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::desired::DesiredScaffold;
 use super::rules::ScaffoldRule;
@@ -92,18 +91,9 @@ impl ResourceKind for ScaffoldResource {
             .with_hint("check whether another program changes this path at the same time"))
     }
 
-    fn describe(scaffold: &DesiredScaffold, state: &ScaffoldState, _: &str) -> Described {
+    fn describe(_: &DesiredScaffold, state: &ScaffoldState, _: &str) -> Described {
         let ensure = if state.root.target.is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.scaffold.state")),
-                ("resource_type", Value::from("scaffold")),
-                ("name", Value::from(scaffold.path.to_string_lossy())),
-                ("ensure", Value::from(ensure)),
-                ("entries", Value::from(state.tree.found.len())),
-            ]),
-        }
+        Described::new(ensure).with("entries", state.tree.found.len())
     }
 }
 

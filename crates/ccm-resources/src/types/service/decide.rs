@@ -191,8 +191,8 @@ impl ResourceKind for ServiceKind {
         has_no_effect.into_iter().chain(is_outdated).collect()
     }
 
-    fn describe(service: &Service, state: &ServiceState, _: &str) -> Described {
-        describe(service, state)
+    fn describe(_: &Service, state: &ServiceState, _: &str) -> Described {
+        describe(state)
     }
 }
 

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_engine::Described;
-use ccm_model::{Fields, StreamTail};
-use serde_json::Value;
+use ccm_model::StreamTail;
 
-use super::desired::Service;
 use super::show::{Activity, Unit};
 
 /// State of a unit, with the reasons for a failed change.
@@ -35,25 +33,17 @@ pub(crate) struct MaskObstacle {
     pub is_link: bool,
 }
 
-pub(crate) fn describe(service: &Service, state: &ServiceState) -> Described {
+pub(crate) fn describe(state: &ServiceState) -> Described {
     let unit = &state.unit;
     let ensure = match unit.activity {
         Activity::Running | Activity::Reloading => "running",
         _ => "stopped",
     };
-    Described {
-        ensure: ensure.to_owned(),
-        state: Fields::from([
-            ("protocol", Value::from("io.choria.ccm.v1.resource.service.state")),
-            ("resource_type", Value::from("service")),
-            ("name", Value::from(service.name.as_str())),
-            ("ensure", Value::from(ensure)),
-            ("enabled", Value::from(unit.is_enabled())),
-            ("masked", Value::from(unit.is_masked())),
-            ("unit", Value::from(unit.id.as_str())),
-            ("active_state", Value::from(unit.words.0.as_str())),
-            ("sub_state", Value::from(unit.words.1.as_str())),
-            ("unit_file_state", Value::from(unit.file_state.as_str())),
-        ]),
-    }
+    Described::new(ensure)
+        .with("enabled", unit.is_enabled())
+        .with("masked", unit.is_masked())
+        .with("unit", unit.id.as_str())
+        .with("active_state", unit.words.0.as_str())
+        .with("sub_state", unit.words.1.as_str())
+        .with("unit_file_state", unit.file_state.as_str())
 }

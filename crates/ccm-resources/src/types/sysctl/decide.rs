@@ -3,20 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_engine::Described;
+use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use super::key::ParameterKey;
 use super::parameter_file::ParameterFile;
 use super::properties::SysctlProperties;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, is_absent, verify};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
 
 /// File from which the values are set at boot, unless another one is given.
 pub(super) const DEFAULT_FILE: &str = "/etc/sysctl.d/90-ccm.conf";
-
-pub(crate) struct SysctlKind;
 
 /// The desired parameter, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,71 +117,54 @@ impl ObjectDifference for ParameterDifference {
     }
 }
 
-impl ResourceKind for SysctlKind {
-    type Properties = DesiredParameter;
+impl ObjectType for DesiredParameter {
     type State = ParameterState;
+    type Difference = ParameterDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(
-        parameter: &DesiredParameter,
-        state: &ParameterState,
-        _: Option<&Trigger>,
-    ) -> Decision<ObjectRule> {
-        decide("value at boot", plan(parameter, state))
+    const WORD: &'static str = "value at boot";
+
+    fn plan(&self, state: &ParameterState) -> ObjectPlan<ParameterDifference> {
+        let saved = state.file.get(&self.key);
+        if self.is_absent {
+            return if saved.is_some() { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
+        }
+        let Some(running) = &state.running else { return ObjectPlan::Fail(unknown(self)) };
+        let mut differences = Vec::new();
+        if *running != self.value {
+            if let Some(obstacle) = &state.obstacle {
+                return ObjectPlan::Fail(unchangeable(self, obstacle));
+            }
+            differences.push(ParameterDifference::Running { from: running.clone(), to: self.value.clone() });
+        }
+        match saved {
+            Some(saved) if saved.value == self.value && saved.lines == 1 => {}
+            Some(saved) if saved.value == self.value => {
+                differences.push(ParameterDifference::Lines(saved.lines));
+            }
+            saved => differences.push(ParameterDifference::Saved {
+                from: saved.map(|saved| saved.value.clone()),
+                to: self.value.clone(),
+            }),
+        }
+        ObjectPlan::of_existing(differences)
     }
 
-    fn verify(
-        parameter: &DesiredParameter,
-        state: &ParameterState,
-        (): &(),
-    ) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("kernel parameter `{}`", parameter.name), plan(parameter, state))
-            .map_err(|failure| failure.with_hint("check whether the kernel rounds or limits the value"))
+    fn shown(&self) -> String {
+        format!("kernel parameter `{}`", self.name)
     }
 
-    fn describe(parameter: &DesiredParameter, state: &ParameterState, _: &str) -> Described {
-        let saved = state.file.get(&parameter.key);
+    fn explain(&self, _: &ParameterState, failure: Failure) -> Failure {
+        failure.with_hint("check whether the kernel rounds or limits the value")
+    }
+
+    fn describe(&self, state: &ParameterState) -> Described {
+        let saved = state.file.get(&self.key);
         let ensure = if saved.is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.sysctl.state")),
-                ("resource_type", Value::from("sysctl")),
-                ("name", Value::from(parameter.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("value", Value::from(state.running.clone())),
-                ("value_at_boot", Value::from(saved.map(|saved| saved.value.clone()))),
-            ]),
-        }
+        Described::new(ensure)
+            .with("value", state.running.clone())
+            .with("value_at_boot", saved.map(|saved| saved.value.clone()))
     }
-}
-
-/// Plans the change of a parameter.
-pub(super) fn plan(parameter: &DesiredParameter, state: &ParameterState) -> ObjectPlan<ParameterDifference> {
-    let saved = state.file.get(&parameter.key);
-    if parameter.is_absent {
-        return if saved.is_some() { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
-    }
-    let Some(running) = &state.running else { return ObjectPlan::Fail(unknown(parameter)) };
-    let mut differences = Vec::new();
-    if *running != parameter.value {
-        if let Some(obstacle) = &state.obstacle {
-            return ObjectPlan::Fail(unchangeable(parameter, obstacle));
-        }
-        differences.push(ParameterDifference::Running { from: running.clone(), to: parameter.value.clone() });
-    }
-    match saved {
-        Some(saved) if saved.value == parameter.value && saved.lines == 1 => {}
-        Some(saved) if saved.value == parameter.value => {
-            differences.push(ParameterDifference::Lines(saved.lines));
-        }
-        saved => differences.push(ParameterDifference::Saved {
-            from: saved.map(|saved| saved.value.clone()),
-            to: parameter.value.clone(),
-        }),
-    }
-    if differences.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(differences) }
 }
 
 fn unknown(parameter: &DesiredParameter) -> Failure {

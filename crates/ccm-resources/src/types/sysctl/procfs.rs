@@ -4,15 +4,13 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{InspectOptions, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{
-    DesiredParameter, ParameterDifference, ParameterObstacle, ParameterState, SysctlKind, plan,
-};
+use super::decide::{DesiredParameter, ParameterDifference, ParameterObstacle, ParameterState};
 use super::parameter_file::ParameterFiles;
 use super::properties::normalized;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
 use crate::parts::text::shown;
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::Program;
 
 /// Maximum length of a value.
@@ -23,7 +21,7 @@ const WRITABLE: u32 = 0o222;
 
 pub(crate) struct Procfs;
 
-impl Provider<SysctlKind> for Procfs {
+impl Provider<Object<DesiredParameter>> for Procfs {
     async fn status(
         &self,
         parameter: &DesiredParameter,
@@ -74,7 +72,7 @@ impl Provider<SysctlKind> for Procfs {
         state: &ParameterState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(parameter, state) {
+        let differences = match parameter.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => return save(parameter, None, state, context),

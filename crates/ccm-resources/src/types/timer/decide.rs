@@ -1,14 +1,11 @@
 //! The pure decision about a timer.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite};
-use serde_json::Value;
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::DesiredTimer;
 use crate::parts::systemd::units::directive;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
-
-pub(crate) struct TimerKind;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// State of a timer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,37 +61,87 @@ impl ObjectDifference for TimerDifference {
     }
 }
 
-impl ResourceKind for TimerKind {
-    type Properties = DesiredTimer;
+impl ObjectType for DesiredTimer {
     type State = TimerState;
+    type Difference = TimerDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(timer: &DesiredTimer, state: &TimerState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("timer", plan(timer, state))
+    const WORD: &'static str = "timer";
+
+    fn plan(&self, state: &TimerState) -> ObjectPlan<TimerDifference> {
+        let Some(units) = &self.units else {
+            return if state.service.is_some() || state.timer.is_some() {
+                ObjectPlan::Remove
+            } else {
+                ObjectPlan::Keep { exists: false }
+            };
+        };
+        if let Some(user) = self.user.as_ref().filter(|_| state.user_missing) {
+            let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
+            return ObjectPlan::Fail(
+                failure
+                    .of_property("user")
+                    .with_missing(MissingPrerequisite::Principal(user.clone()))
+                    .with_hint(format!("add a `user` resource for `{user}`")),
+            );
+        }
+        let (service, timer_unit) = (units.service(&self.name), units.timer(&self.name));
+        if state.service.is_none() && state.timer.is_none() {
+            let all = [("command", &service, "ExecStart"), ("times", &timer_unit, "OnCalendar")];
+            let all = all.into_iter().map(|(aspect, unit, name)| TimerDifference::Directive {
+                aspect,
+                from: None,
+                to: directive(unit, name),
+            });
+            return ObjectPlan::Create(all.collect());
+        }
+        let mut found = Vec::new();
+        let units = [
+            ("service unit", &state.service, &service, &SERVICE_DIRECTIVES[..]),
+            ("timer unit", &state.timer, &timer_unit, &TIMER_DIRECTIVES[..]),
+        ];
+        for (what, old, new, directives) in units {
+            if old.as_ref() == Some(new) {
+                continue;
+            }
+            let before = found.len();
+            let old = old.as_deref().unwrap_or_default();
+            for (name, aspect) in directives {
+                let (from, to) = (directive(old, name), directive(new, name));
+                if from != to {
+                    found.push(TimerDifference::Directive { aspect, from, to });
+                }
+            }
+            if found.len() == before {
+                found.push(TimerDifference::Unit(what));
+            }
+        }
+        if found.is_empty() && state.needs_reload {
+            found.push(TimerDifference::Reload);
+        }
+        if !state.is_enabled {
+            found.push(TimerDifference::Disabled);
+        }
+        if !state.is_active {
+            found.push(TimerDifference::Inactive);
+        }
+        ObjectPlan::of_existing(found)
     }
 
-    fn verify(timer: &DesiredTimer, state: &TimerState, (): &()) -> Result<Verified<ObjectRule>, Failure> {
-        let verified = verify(&format!("the timer `{}`", timer.name), plan(timer, state));
-        verified.map_err(|failure| match &state.load_error {
+    fn shown(&self) -> String {
+        format!("the timer `{}`", self.name)
+    }
+
+    fn explain(&self, state: &TimerState, failure: Failure) -> Failure {
+        match &state.load_error {
             Some(error) => failure.because_of(format!("systemd refuses the timer: {error}")),
             None => failure,
-        })
+        }
     }
 
-    fn describe(timer: &DesiredTimer, state: &TimerState, _: &str) -> Described {
+    fn describe(&self, state: &TimerState) -> Described {
         let ensure = if state.timer.is_some() { "present" } else { "absent" };
-        Described {
-            ensure: ensure.to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.timer.state")),
-                ("resource_type", Value::from("timer")),
-                ("name", Value::from(timer.name.as_str())),
-                ("ensure", Value::from(ensure)),
-                ("enabled", Value::from(state.is_enabled)),
-                ("active", Value::from(state.is_active)),
-            ]),
-        }
+        Described::new(ensure).with("enabled", state.is_enabled).with("active", state.is_active)
     }
 }
 
@@ -102,67 +149,6 @@ impl ResourceKind for TimerKind {
 const SERVICE_DIRECTIVES: [(&str, &str); 2] = [("ExecStart", "command"), ("User", "user")];
 const TIMER_DIRECTIVES: [(&str, &str); 3] =
     [("OnCalendar", "times"), ("RandomizedDelaySec", "jitter"), ("Persistent", "persistent")];
-
-/// Plans the change of a timer.
-pub(crate) fn plan(timer: &DesiredTimer, state: &TimerState) -> ObjectPlan<TimerDifference> {
-    let Some(units) = &timer.units else {
-        return if state.service.is_some() || state.timer.is_some() {
-            ObjectPlan::Remove
-        } else {
-            ObjectPlan::Keep { exists: false }
-        };
-    };
-    if let Some(user) = timer.user.as_ref().filter(|_| state.user_missing) {
-        let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
-        return ObjectPlan::Fail(
-            failure
-                .of_property("user")
-                .with_missing(MissingPrerequisite::Principal(user.clone()))
-                .with_hint(format!("add a `user` resource for `{user}`")),
-        );
-    }
-    let (service, timer) = (units.service(&timer.name), units.timer(&timer.name));
-    if state.service.is_none() && state.timer.is_none() {
-        let all = [("command", &service, "ExecStart"), ("times", &timer, "OnCalendar")];
-        let all = all.into_iter().map(|(aspect, unit, name)| TimerDifference::Directive {
-            aspect,
-            from: None,
-            to: directive(unit, name),
-        });
-        return ObjectPlan::Create(all.collect());
-    }
-    let mut found = Vec::new();
-    let units = [
-        ("service unit", &state.service, &service, &SERVICE_DIRECTIVES[..]),
-        ("timer unit", &state.timer, &timer, &TIMER_DIRECTIVES[..]),
-    ];
-    for (what, old, new, directives) in units {
-        if old.as_ref() == Some(new) {
-            continue;
-        }
-        let before = found.len();
-        let old = old.as_deref().unwrap_or_default();
-        for (name, aspect) in directives {
-            let (from, to) = (directive(old, name), directive(new, name));
-            if from != to {
-                found.push(TimerDifference::Directive { aspect, from, to });
-            }
-        }
-        if found.len() == before {
-            found.push(TimerDifference::Unit(what));
-        }
-    }
-    if found.is_empty() && state.needs_reload {
-        found.push(TimerDifference::Reload);
-    }
-    if !state.is_enabled {
-        found.push(TimerDifference::Disabled);
-    }
-    if !state.is_active {
-        found.push(TimerDifference::Inactive);
-    }
-    if found.is_empty() { ObjectPlan::Keep { exists: true } } else { ObjectPlan::Change(found) }
-}
 
 #[cfg(test)]
 mod tests;

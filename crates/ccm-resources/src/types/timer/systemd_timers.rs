@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{AccountError, Host};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{TimerDifference, TimerKind, TimerState, plan};
+use super::decide::{TimerDifference, TimerState};
 use super::desired::DesiredTimer;
 use crate::parts::systemd::suitability;
 use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
@@ -14,14 +14,14 @@ use crate::parts::systemd::units::{
     SYSTEM_UNITS, UnitContent, read_unit, shown_units, timer_units, write_unit,
 };
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::Program;
 
 const PROPERTIES: &str = "--property=Id,LoadState,LoadError,ActiveState,UnitFileState,NeedDaemonReload";
 
 pub(crate) struct SystemdTimers;
 
-impl Provider<TimerKind> for SystemdTimers {
+impl Provider<Object<DesiredTimer>> for SystemdTimers {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         suitability(host)
     }
@@ -57,7 +57,7 @@ impl Provider<TimerKind> for SystemdTimers {
         let units @ [_, unit] = &timer_units(&timer.name);
         let systemctl = Systemctl::of(false, context.host)?;
         let call = async |arguments: &[&str]| systemctl.run(arguments, UNIT_FILE_TIMEOUT, &*context).await;
-        let differences = match plan(timer, state) {
+        let differences = match timer.plan(state) {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => return remove(timer, state, &systemctl, context).await,

@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Fields, MissingPrerequisite, Resource};
+use ccm_engine::Described;
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
-use serde_json::Value;
 
 use crate::parts::text::{TextFile, shown};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectRule, decide, verify};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Directory with a file for each zone.
 pub(super) const ZONES: &str = "/usr/share/zoneinfo";
-
-pub(crate) struct TimezoneKind;
 
 /// The desired zone, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,55 +104,35 @@ impl ObjectDifference for TimezoneDifference {
     }
 }
 
-impl ResourceKind for TimezoneKind {
-    type Properties = DesiredTimezone;
+impl ObjectType for DesiredTimezone {
     type State = TimezoneState;
+    type Difference = TimezoneDifference;
     type Effect = ();
-    type Rule = ObjectRule;
 
-    fn decide(zone: &DesiredTimezone, state: &TimezoneState, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        decide("time zone", plan(zone, state))
-    }
+    const WORD: &'static str = "time zone";
 
-    fn verify(
-        zone: &DesiredTimezone,
-        state: &TimezoneState,
-        (): &(),
-    ) -> Result<Verified<ObjectRule>, Failure> {
-        verify(&format!("time zone `{}`", zone.0), plan(zone, state))
-    }
-
-    fn describe(zone: &DesiredTimezone, state: &TimezoneState, _: &str) -> Described {
-        Described {
-            ensure: "present".to_owned(),
-            state: Fields::from([
-                ("protocol", Value::from("io.choria.ccm.v1.resource.timezone.state")),
-                ("resource_type", Value::from("timezone")),
-                ("name", Value::from(zone.0.as_str())),
-                ("ensure", Value::from("present")),
-                ("zone", Value::from(state.local_time.zone())),
-            ]),
+    fn plan(&self, state: &TimezoneState) -> ObjectPlan<TimezoneDifference> {
+        let to = &self.0;
+        let mut differences = Vec::new();
+        if state.local_time.zone() != Some(to) {
+            differences.push(TimezoneDifference::Zone { from: state.local_time.shown(), to: to.clone() });
         }
+        let saved = state.file.exists().then(|| shown(state.file.content().trim_ascii()));
+        if let Some(from) = saved.filter(|saved| saved != to) {
+            differences.push(TimezoneDifference::Saved { from, to: to.clone() });
+        }
+        if !differences.is_empty() && !state.zone_exists {
+            return ObjectPlan::Fail(unknown(self));
+        }
+        ObjectPlan::of_existing(differences)
     }
-}
 
-/// Plans the change of the zone.
-pub(super) fn plan(zone: &DesiredTimezone, state: &TimezoneState) -> ObjectPlan<TimezoneDifference> {
-    let to = &zone.0;
-    let mut differences = Vec::new();
-    if state.local_time.zone() != Some(to) {
-        differences.push(TimezoneDifference::Zone { from: state.local_time.shown(), to: to.clone() });
+    fn shown(&self) -> String {
+        format!("time zone `{}`", self.0)
     }
-    let saved = state.file.exists().then(|| shown(state.file.content().trim_ascii()));
-    if let Some(from) = saved.filter(|saved| saved != to) {
-        differences.push(TimezoneDifference::Saved { from, to: to.clone() });
-    }
-    if differences.is_empty() {
-        ObjectPlan::Keep { exists: true }
-    } else if state.zone_exists {
-        ObjectPlan::Change(differences)
-    } else {
-        ObjectPlan::Fail(unknown(zone))
+
+    fn describe(&self, state: &TimezoneState) -> Described {
+        Described::new("present").with("zone", state.local_time.zone())
     }
 }
 
@@ -169,8 +146,11 @@ fn unknown(zone: &DesiredTimezone) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use ccm_engine::ResourceKind as _;
+
     use super::*;
     use crate::support::decision_table::assert_rows;
+    use crate::support::object_plan::Object;
 
     const TABLE: &str = "# /etc/localtime, /etc/timezone, whether the zone exists\n\
         ../usr/share/zoneinfo/Europe/Berlin  Europe/Berlin  yes | keep | it is in the desired state | -\n\
@@ -194,7 +174,7 @@ mod tests {
                 file: if saved == "-" { TextFile::default() } else { TextFile::of(format!("{saved}\n")) },
                 zone_exists: zone_exists == "yes",
             };
-            TimezoneKind::decide(&DesiredTimezone("Europe/Berlin".to_owned()), &state, None)
+            Object::decide(&DesiredTimezone("Europe/Berlin".to_owned()), &state, None)
         });
         assert_eq!(rows, 8);
     }

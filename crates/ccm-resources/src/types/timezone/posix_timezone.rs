@@ -6,17 +6,17 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{FileKind, InspectOptions};
 use ccm_model::Failure;
 
-use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneKind, TimezoneState, plan};
+use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneState};
 use crate::parts::text::TextFile;
 use crate::support::file_failure::file_failure;
-use crate::support::object_plan::ObjectPlan;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(super) const LOCAL_TIME: &str = "/etc/localtime";
 pub(super) const FILE: &str = "/etc/timezone";
 
 pub(crate) struct PosixTimezone;
 
-impl Provider<TimezoneKind> for PosixTimezone {
+impl Provider<Object<DesiredTimezone>> for PosixTimezone {
     async fn status(
         &self,
         zone: &DesiredTimezone,
@@ -34,7 +34,7 @@ impl Provider<TimezoneKind> for PosixTimezone {
         };
         let file = TextFile::read(Path::new(FILE), context)?;
         let mut state = TimezoneState { local_time, file, zone_exists: true };
-        if !matches!(plan(zone, &state), ObjectPlan::Keep { .. }) {
+        if !matches!(zone.plan(&state), ObjectPlan::Keep { .. }) {
             let found = inspect(&zone.file())?.target;
             state.zone_exists = found.is_some_and(|file| file.kind == FileKind::File);
         }
@@ -47,11 +47,7 @@ impl Provider<TimezoneKind> for PosixTimezone {
         state: &TimezoneState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let differences = match plan(zone, state) {
-            ObjectPlan::Keep { .. } | ObjectPlan::Remove => return Ok(()),
-            ObjectPlan::Fail(failure) => return Err(failure),
-            ObjectPlan::Create(differences) | ObjectPlan::Change(differences) => differences,
-        };
+        let Some(differences) = zone.plan(state).differences()? else { return Ok(()) };
         let mut changed = false;
         for difference in differences {
             let done = match difference {

@@ -1,14 +1,13 @@
 //! The pure decision about a user.
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::Described;
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
 use super::state::{PrimaryGroup, UserState, describe};
-use crate::parts::accounts::{AccountDifference, AccountPlan, AccountRule, decide, name_list, verify};
-
-pub(crate) struct UserKind;
+use crate::parts::accounts::name_list;
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UserDifference {
@@ -51,7 +50,7 @@ pub(crate) enum UserDifference {
     Keys(usize),
 }
 
-impl AccountDifference for UserDifference {
+impl ObjectDifference for UserDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Uid { .. } => "uid",
@@ -84,60 +83,56 @@ impl AccountDifference for UserDifference {
     }
 }
 
-impl ResourceKind for UserKind {
-    type Properties = DesiredUser;
+impl ObjectType for DesiredUser {
     type State = UserState;
+    type Difference = UserDifference;
     type Effect = ();
-    type Rule = AccountRule;
 
-    fn decide(user: &DesiredUser, state: &UserState, _: Option<&Trigger>) -> Decision<AccountRule> {
-        decide("user", plan(user, state))
+    const WORD: &'static str = "user";
+
+    fn plan(&self, state: &UserState) -> ObjectPlan<UserDifference> {
+        let exists = state.exists();
+        if self.is_absent {
+            return match (&state.found, &state.of_service) {
+                (None, None) => ObjectPlan::Keep { exists: false },
+                (Some(_), _) => state.home_refusal.clone().map_or(ObjectPlan::Remove, ObjectPlan::Fail),
+                (None, Some(_)) => ObjectPlan::Fail(from_service(self)),
+            };
+        }
+        let differences = differences(self, state);
+        if exists && differences.is_empty() && state.primary_group != PrimaryGroup::Missing {
+            return ObjectPlan::Keep { exists };
+        }
+        if state.of_service.is_some() {
+            return ObjectPlan::Fail(from_service(self));
+        }
+        match obstacle(self, state, &differences) {
+            Some(failure) => ObjectPlan::Fail(failure),
+            None if exists => ObjectPlan::Change(differences),
+            None => ObjectPlan::Create(differences),
+        }
     }
 
-    fn verify(user: &DesiredUser, state: &UserState, (): &()) -> Result<Verified<AccountRule>, Failure> {
-        verify(&format!("user `{}`", user.name), plan(user, state))
+    fn shown(&self) -> String {
+        format!("user `{}`", self.name)
     }
 
-    fn warnings(user: &DesiredUser, state: &UserState) -> Vec<String> {
-        if user.is_absent {
+    fn warnings(&self, state: &UserState) -> Vec<String> {
+        if self.is_absent {
             return Vec::new();
         }
-        let shell = user.shell.as_ref().filter(|_| !state.shell_exists);
+        let shell = self.shell.as_ref().filter(|_| !state.shell_exists);
         let shell =
             shell.map(|shell| format!("the shell \"{shell}\" does not exist, so nobody can log in with it"));
-        let expires = user.expires.filter(|expires| expires.has_come(state.now));
+        let expires = self.expires.filter(|expires| expires.has_come(state.now));
         let expires = expires.map(|expires| format!("the user has expired: `expires` is {expires}"));
         let keys = "`purge_keys` removes nothing in this run: the key of an `authorized_key` is known only when it is reached";
         let keys = state.has_late_keys.then(|| keys.to_owned());
         shell.into_iter().chain(expires).chain(keys).collect()
     }
 
-    fn describe(user: &DesiredUser, state: &UserState, _: &str) -> Described {
-        describe(user, state)
-    }
-}
-
-/// Plans the change of a user.
-pub(crate) fn plan(user: &DesiredUser, state: &UserState) -> AccountPlan<UserDifference> {
-    let exists = state.exists();
-    if user.is_absent {
-        return match (&state.found, &state.of_service) {
-            (None, None) => AccountPlan::Keep { exists: false },
-            (Some(_), _) => state.home_refusal.clone().map_or(AccountPlan::Remove, AccountPlan::Fail),
-            (None, Some(_)) => AccountPlan::Fail(from_service(user)),
-        };
-    }
-    let differences = differences(user, state);
-    if exists && differences.is_empty() && state.primary_group != PrimaryGroup::Missing {
-        return AccountPlan::Keep { exists };
-    }
-    if state.of_service.is_some() {
-        return AccountPlan::Fail(from_service(user));
-    }
-    match obstacle(user, state, &differences) {
-        Some(failure) => AccountPlan::Fail(failure),
-        None if exists => AccountPlan::Change(differences),
-        None => AccountPlan::Create(differences),
+    fn describe(&self, state: &UserState) -> Described {
+        describe(self, state)
     }
 }
 

@@ -5,7 +5,8 @@ use ccm_properties::PropertyError;
 
 use super::expiry::Expiry;
 use super::properties::UserProperties;
-use crate::parts::accounts::{PasswordHash, is_absent, name_error};
+use crate::parts::accounts::{PasswordHash, name_error};
+use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::CanonicalPath;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,24 +8,23 @@ use ccm_host::{AccountError, FileError, Files, PathTrust};
 use ccm_model::{Failure, FailureKind};
 
 use super::changes::{create, modify, password};
-use super::decide::{UserDifference, UserKind, plan};
+use super::decide::UserDifference;
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
 use super::home::{NOT_MADE, PARENT_HINT, make, process_of};
 use super::shells::Shells;
 use super::state::{PrimaryGroup, UserState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::accounts::{
-    AccountPlan, AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords,
-};
+use crate::parts::accounts::{AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords};
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::ssh_keys::key_file::{KeyFiles, ManagedKeys};
 use crate::support::file_failure::file_failure;
+use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::secret_content::mark_secret;
 
 pub(crate) struct ShadowUsers;
 
-impl Provider<UserKind> for ShadowUsers {
+impl Provider<Object<DesiredUser>> for ShadowUsers {
     async fn status(
         &self,
         user: &DesiredUser,
@@ -123,15 +122,15 @@ impl Provider<UserKind> for ShadowUsers {
         state: &UserState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        match plan(user, state) {
-            AccountPlan::Keep { .. } => Ok(()),
-            AccountPlan::Fail(failure) => Err(failure),
-            AccountPlan::Remove => remove(user, context).await,
-            AccountPlan::Create(_) => {
+        match user.plan(state) {
+            ObjectPlan::Keep { .. } => Ok(()),
+            ObjectPlan::Fail(failure) => Err(failure),
+            ObjectPlan::Remove => remove(user, context).await,
+            ObjectPlan::Create(_) => {
                 add(user, state, context).await?;
                 complete(user, context).await.map_err(|failure| Failure { changed: true, ..failure })
             }
-            AccountPlan::Change(differences) => change(user, state, &differences, context).await,
+            ObjectPlan::Change(differences) => change(user, state, &differences, context).await,
         }
     }
 
@@ -325,10 +324,10 @@ fn has_home(user: &PasswdLine, context: &Context<'_>) -> bool {
 /// ignore, such as the expiry of a user of the system.
 async fn complete(user: &DesiredUser, context: &mut Context<'_>) -> Result<(), Failure> {
     let state = status(user, context).await?;
-    match plan(user, &state) {
-        AccountPlan::Change(differences) => change(user, &state, &differences, context).await,
-        AccountPlan::Fail(failure) => Err(failure),
-        AccountPlan::Keep { .. } | AccountPlan::Create(_) | AccountPlan::Remove => Ok(()),
+    match user.plan(&state) {
+        ObjectPlan::Change(differences) => change(user, &state, &differences, context).await,
+        ObjectPlan::Fail(failure) => Err(failure),
+        ObjectPlan::Keep { .. } | ObjectPlan::Create(_) | ObjectPlan::Remove => Ok(()),
     }
 }
 

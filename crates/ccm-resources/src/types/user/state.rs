@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use ccm_engine::Described;
 use ccm_host::Account;
-use ccm_model::{Failure, Fields};
-use serde_json::Value;
+use ccm_model::Failure;
 
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
@@ -71,25 +70,19 @@ impl UserState {
 
 pub(crate) fn describe(user: &DesiredUser, state: &UserState) -> Described {
     let ensure = if state.exists() { "present" } else { "absent" };
-    let mut fields = Fields::from([
-        ("protocol", Value::from("io.choria.ccm.v1.resource.user.state")),
-        ("resource_type", Value::from("user")),
-        ("name", Value::from(user.name.as_str())),
-        ("ensure", Value::from(ensure)),
-        ("groups", Value::from(state.groups.clone())),
-    ]);
+    let mut described = Described::new(ensure).with("groups", state.groups.clone());
     if let Some(found) = &state.found {
-        fields.push("uid", found.uid);
-        fields.push("gid", found.gid);
-        fields.push("home", found.home.as_str());
-        fields.push("shell", found.shell.as_str());
-        fields.push("comment", found.comment.as_str());
+        described.state.push("uid", found.uid);
+        described.state.push("gid", found.gid);
+        described.state.push("home", found.home.as_str());
+        described.state.push("shell", found.shell.as_str());
+        described.state.push("comment", found.comment.as_str());
     }
     if user.locked.is_some() {
-        fields.push("locked", state.password.is_locked());
+        described.state.push("locked", state.password.is_locked());
     }
     if let Some(expires) = state.expires {
-        fields.push("expires", expires.to_string());
+        described.state.push("expires", expires.to_string());
     }
-    Described { ensure: ensure.to_owned(), state: fields }
+    described
 }

@@ -1,7 +1,9 @@
+use ccm_engine::ResourceKind as _;
 use ccm_host::Identity;
 
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const BLOB: &str = "AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
 
@@ -45,7 +47,7 @@ fn state(content: &str) -> KeyState {
 #[test]
 fn decisions_match_the_table() {
     let rows = assert_rows(TABLE, |[ensure, options, content]| {
-        KeyKind::decide(&key(ensure, options), &state(content), None)
+        Object::decide(&key(ensure, options), &state(content), None)
     });
     assert_eq!(rows, 17);
 }
@@ -63,8 +65,8 @@ fn new_content_converges() {
                     is_private: true,
                     ..before.clone()
                 };
-                let again = plan(&key, &after);
-                assert!(matches!(again, AccountPlan::Keep { .. }), "{ensure} {options} {content}: {again:?}");
+                let again = key.plan(&after);
+                assert!(matches!(again, ObjectPlan::Keep { .. }), "{ensure} {options} {content}: {again:?}");
                 let text = |state: &KeyState| {
                     String::from_utf8(state.content.clone().unwrap_or_default()).expect("text")
                 };

@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 fn entry(words: &str) -> CronEntry {
     let has = |word: &str| words.split(',').any(|found| found == word);
@@ -37,7 +40,7 @@ fn job_is_decided_by_the_first_row_that_matches() {
                 is_open: found == "open",
                 user_missing: found == "nobody",
             };
-            CronKind::decide(&job, &state, None)
+            Object::decide(&job, &state, None)
         },
     );
     assert_eq!(rows, 8);

@@ -1,7 +1,10 @@
+use ccm_engine::ResourceKind as _;
+
 use std::path::PathBuf;
 
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 use crate::types::git::remote::GitUrl;
 use crate::types::git::revision::GitRevision;
 
@@ -82,7 +85,7 @@ fn checkout_is_decided_by_the_first_row_that_matches() {
         main,submodules sub | changed submodules | it differs in submodules | change: submodules ? to lib
         main interrupted,dirty | changed interrupted update | it differs in interrupted update | change: interrupted update
         ",
-        |[wanted, found]| CheckoutKind::decide(&desired(wanted), &state(found), None),
+        |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
     assert_eq!(rows, 26);
 }

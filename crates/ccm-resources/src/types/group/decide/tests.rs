@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -32,7 +35,7 @@ fn decisions_match_the_table() {
             missing_members: if is("no-bob") { vec!["bob".to_owned()] } else { Vec::new() },
             primary_of: is("primary").then(|| "ada".to_owned()),
         };
-        GroupKind::decide(&group, &state, None)
+        Object::decide(&group, &state, None)
     });
     assert_eq!(rows, 23);
 }
@@ -47,7 +50,7 @@ fn result_is_verified() {
         members_exclusive: false,
         system: false,
     };
-    let error = GroupKind::verify(&group, &GroupState::default(), &()).map_err(|failure| failure.chain);
+    let error = Object::verify(&group, &GroupState::default(), &()).map_err(|failure| failure.chain);
     let expected = ["group `web` is not in the desired state after the change", "it does not exist"];
     assert_eq!(error, Err(expected.map(str::to_owned).to_vec()));
 }

@@ -1,6 +1,9 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -18,7 +21,7 @@ fn decisions_match_the_table() {
             },
         };
         let content = lines.replace(',', "\n").replace('/', " ").replace('-', "");
-        HostKind::decide(&host, &Rc::new(HostsFile::parse(TextFile::of(content))), None)
+        Object::decide(&host, &Rc::new(HostsFile::parse(TextFile::of(content))), None)
     });
     assert_eq!(rows, 18);
 }

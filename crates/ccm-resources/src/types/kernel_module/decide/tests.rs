@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -32,7 +35,7 @@ fn decisions_match_the_table() {
             },
             ..ModuleState::default()
         };
-        KernelModuleKind::decide(&module, &state, None)
+        Object::decide(&module, &state, None)
     });
     assert_eq!(rows, 17);
 }

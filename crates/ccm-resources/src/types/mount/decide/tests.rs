@@ -1,6 +1,9 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -48,7 +51,7 @@ fn decisions_match_the_table() {
                 () => None,
             },
         };
-        MountKind::decide(&mount, &state, None)
+        Object::decide(&mount, &state, None)
     });
     assert_eq!(rows, 29);
 }

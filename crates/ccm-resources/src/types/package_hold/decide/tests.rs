@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 #[test]
 fn hold_is_decided_by_the_first_row_that_matches() {
@@ -19,7 +22,7 @@ fn hold_is_decided_by_the_first_row_that_matches() {
                 lock_timeout: Duration::ZERO,
             };
             let version = (found != "gone").then(|| "1.2".to_owned());
-            HoldKind::decide(&hold, &HoldState { version, is_held: found == "held" }, None)
+            Object::decide(&hold, &HoldState { version, is_held: found == "held" }, None)
         },
     );
     assert_eq!(rows, 6);

@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 use crate::types::package_repository::values::KeySource;
 
 fn desired(words: &str) -> DesiredRepository {
@@ -51,7 +54,7 @@ fn repository_is_decided_by_the_first_row_that_matches() {
         key,checked keyed,wrong | fail | the key has the fingerprint CC, which `fingerprint` does not name | -
         key,checked keyed,web | changed key | it differs in key | change: key BB to AA
         ",
-        |[wanted, found]| RepositoryKind::decide(&desired(wanted), &state(found), None),
+        |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
     assert_eq!(rows, 12);
 }

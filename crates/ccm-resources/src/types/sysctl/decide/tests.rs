@@ -1,6 +1,9 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::parts::text::TextFile;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -29,7 +32,7 @@ fn decisions_match_the_table() {
             },
             file: Rc::new(ParameterFile::parse(TextFile::of(content))),
         };
-        SysctlKind::decide(&parameter(ensure == "absent"), &state, None)
+        Object::decide(&parameter(ensure == "absent"), &state, None)
     });
     assert_eq!(rows, 15);
 }
@@ -44,7 +47,7 @@ fn modules_of_missing_parameters_are_named() {
 #[test]
 fn result_is_verified() {
     let state = ParameterState { running: Some("0".to_owned()), ..ParameterState::default() };
-    let failure = SysctlKind::verify(&parameter(false), &state, &()).expect_err("a difference");
+    let failure = Object::verify(&parameter(false), &state, &()).expect_err("a difference");
     let expected = [
         "kernel parameter `a.b` is not in the desired state after the change",
         "it differs in value and value at boot",

@@ -1,5 +1,8 @@
+use ccm_engine::ResourceKind as _;
+
 use super::*;
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 use crate::types::timer::units::TimerUnits;
 
 fn units(words: &str) -> TimerUnits {
@@ -54,7 +57,7 @@ fn timer_is_decided_by_the_first_row_that_matches() {
         any unread | changed loaded unit | it differs in loaded unit | change: loaded unit
         any disabled,stopped | changed enabled and active | it differs in enabled and active | change: enabled no to yes, active no to yes
         ",
-        |[wanted, found]| TimerKind::decide(&desired(wanted), &state(found), None),
+        |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
     assert_eq!(rows, 14);
 }

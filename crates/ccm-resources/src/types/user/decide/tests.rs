@@ -1,3 +1,5 @@
+use ccm_engine::ResourceKind as _;
+
 use std::rc::Rc;
 
 use ccm_host::{Account, Identity};
@@ -6,6 +8,7 @@ use ccm_properties::TextValue as _;
 use super::*;
 use crate::parts::accounts::{PasswdLine, PasswordField, PasswordHash};
 use crate::support::decision_table::assert_rows;
+use crate::support::object_plan::Object;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -82,7 +85,7 @@ fn state(user: &DesiredUser, found: &str, others: &str) -> UserState {
 fn decisions_match_the_table() {
     let rows = assert_rows(TABLE, |[ensure, desired, found, others]| {
         let user = user(ensure, desired);
-        UserKind::decide(&user, &state(&user, found, others), None)
+        Object::decide(&user, &state(&user, found, others), None)
     });
     assert_eq!(rows, 58);
 }
@@ -92,7 +95,7 @@ fn what_prevents_a_login_is_warned_of() {
     let warnings = |desired, now| {
         let user = user("present", desired);
         let state = UserState { now, shell_exists: false, ..state(&user, "*", "-") };
-        UserKind::warnings(&user, &state)
+        Object::warnings(&user, &state)
     };
     assert_eq!(warnings("-", 0), Vec::<String>::new());
     assert_eq!(

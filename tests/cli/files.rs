@@ -105,11 +105,13 @@ fn a_directory_is_made_with_those_above_it() {
         let events = document["events"].as_array().expect("the events").iter();
         events.map(|event| event[field].as_str().unwrap_or_default().to_owned()).collect()
     };
-    let directory = "Would have created the directory";
-    assert_eq!(
-        of("noop_message"),
-        [&format!("{directory} and 2 above it"), "Would have created the file", directory]
-    );
+    let (owner, created) = (owner(), "Would have created:");
+    let expected = [
+        format!("{created} 0700 {owner}, and 2 directories above it"),
+        format!("{created} 0644 {owner}, 2 bytes"),
+        format!("{created} 0755 {owner}"),
+    ];
+    assert_eq!(of("noop_message"), expected);
     assert_eq!(scratch.names(), ["manifest.yaml"]);
     assert_eq!(apply_files(&scratch, files, &[]).code, 0);
     assert_eq!(scratch.read("a/b/f").as_deref(), Some("x\n"));

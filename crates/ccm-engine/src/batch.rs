@@ -57,7 +57,6 @@ struct BatchCandidate<'a> {
     resource: &'a Resource,
     bound: Box<dyn BoundResource>,
     reason: Reason,
-    noop_message: String,
     action: Action,
     diff: Option<String>,
 }
@@ -108,8 +107,8 @@ async fn allowed<'n>(
 ) -> Vec<BatchCandidate<'n>> {
     let mut allowed = Vec::with_capacity(neighbours.len());
     for neighbour in neighbours {
-        let BatchCandidate { resource, bound, reason, noop_message, diff, .. } = &neighbour;
-        if step.allows_with(resource, bound.provider(), reason, noop_message, diff.as_deref()).await {
+        let BatchCandidate { resource, bound, reason, action, diff, .. } = &neighbour;
+        if step.allows_with(resource, bound.provider(), reason, action, diff.as_deref()).await {
             allowed.push(neighbour);
         }
     }
@@ -152,10 +151,10 @@ async fn neighbours<'s>(
                 bound
             }
         };
-        let (reason, noop_message, action, diff) = match bound.decide(None) {
+        let (reason, action, diff) = match bound.decide(None) {
             Decision::Keep { .. } => continue,
             Decision::Fail { .. } => break,
-            Decision::Change { reason, noop_message, action, diff } => (reason, noop_message, action, diff),
+            Decision::Change { reason, action, diff } => (reason, action, diff),
         };
         let fits = first.can_batch_with(&*bound)
             && found.iter().all(|neighbour| neighbour.bound.can_batch_with(&*bound));
@@ -163,7 +162,7 @@ async fn neighbours<'s>(
             break;
         }
         let Upcoming { index, resource, .. } = upcoming;
-        found.push(BatchCandidate { index, resource, bound, reason, noop_message, action, diff });
+        found.push(BatchCandidate { index, resource, bound, reason, action, diff });
         if found.len() + 1 >= max {
             break;
         }

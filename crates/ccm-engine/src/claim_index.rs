@@ -66,7 +66,7 @@ impl<'a> ClaimIndex<'a> {
             return;
         }
         let Some(found) = run.resource_type(resource) else { return };
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = resource.is_absent();
         for claim in found.claims(resource) {
             if claim.kind == ClaimKind::Path {
                 let found = IndexedPath {

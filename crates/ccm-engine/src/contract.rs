@@ -265,9 +265,7 @@ pub enum Decision<R = Reason> {
     Change {
         /// The rule that applied.
         reason: R,
-        /// Message for noop, in the form `Would have executed`.
-        noop_message: String,
-        /// The action as data, for reports. It must not hold what a `sensitive` resource hides; other secrets in
+        /// The action as data, for reports and the message of noop. It must not hold what a `sensitive` resource hides; other secrets in
         /// it are redacted, then long texts are cut.
         action: Action,
         /// Change of content as a unified diff, if [`Context::diff`] asks for one. Secrets in it are redacted.
@@ -300,8 +298,8 @@ impl<R: Rule> Decision<R> {
     pub(crate) fn erased(self) -> Decision {
         match self {
             Self::Keep { reason: rule } => Decision::Keep { reason: reason(&rule) },
-            Self::Change { reason: rule, noop_message, action, diff } => {
-                Decision::Change { reason: reason(&rule), noop_message, action, diff }
+            Self::Change { reason: rule, action, diff } => {
+                Decision::Change { reason: reason(&rule), action, diff }
             }
             Self::Fail { reason: rule, failure } => Decision::Fail { reason: reason(&rule), failure },
         }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
 use ccm_model::{
-    Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId, Stream,
+    Action, Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId,
+    Stream,
 };
 use ccm_properties::TypeDeclaration;
 
@@ -231,13 +232,13 @@ impl ResourceStep<'_> {
         &self,
         provider: &'static str,
         reason: &Reason,
-        message: &str,
+        action: &Action,
         diff: Option<&str>,
     ) -> Result<(), Failure> {
         if self.host.run().gate.is_open() {
             return Ok(());
         }
-        let change = self.plan(provider, reason, message, diff, self.trigger.as_ref());
+        let change = self.plan(provider, reason, action, diff, self.trigger.as_ref());
         self.ask(self.resource(), self.change.get_or_init(|| change)).await
     }
 
@@ -248,13 +249,13 @@ impl ResourceStep<'_> {
         other: &Resource,
         provider: &'static str,
         reason: &Reason,
-        message: &str,
+        action: &Action,
         diff: Option<&str>,
     ) -> bool {
         if self.host.run().gate.is_open() {
             return true;
         }
-        self.ask(other, &self.plan(provider, reason, message, diff, None)).await.is_ok()
+        self.ask(other, &self.plan(provider, reason, action, diff, None)).await.is_ok()
     }
 
     /// Returns a diff if the report is to show it. A gate sees diffs whether the report shows them or not.
@@ -275,7 +276,7 @@ impl ResourceStep<'_> {
         &self,
         provider: &'static str,
         reason: &Reason,
-        message: &str,
+        action: &Action,
         diff: Option<&str>,
         trigger: Option<&Trigger>,
     ) -> PlannedChange {
@@ -285,7 +286,7 @@ impl ResourceStep<'_> {
         PlannedChange {
             provider,
             reason,
-            message: redactor.redact(message).into_owned(),
+            message: redactor.redact(&action.noop_message(trigger.is_some())).into_owned(),
             diff: diff.map(|diff| redactor.redact_lines(diff).into_owned()),
             is_triggered: trigger.is_some(),
         }

@@ -226,7 +226,7 @@ async fn decide_and_change(
 ) -> Result<Outcome, Failure> {
     result.warnings.extend(bound.warnings());
     result.guards = bound.guards();
-    let noop_message = match bound.decide(step.trigger.as_ref()) {
+    let message = match bound.decide(step.trigger.as_ref()) {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");
             result.reason = Some(reason);
@@ -237,17 +237,18 @@ async fn decide_and_change(
             result.reason = Some(reason);
             return Err(failure);
         }
-        Decision::Change { reason, noop_message, action, diff } => {
+        Decision::Change { reason, action, diff } => {
             debug!(%reason, "decided to change the state");
-            let verdict = step.before_change(bound.provider(), &reason, &noop_message, diff.as_deref()).await;
+            let verdict = step.before_change(bound.provider(), &reason, &action, diff.as_deref()).await;
+            let message = step.policy.noop.then(|| action.noop_message(step.trigger.is_some()));
             result.reason = Some(reason);
             result.action = Some(action);
             result.diff = step.reported_diff(diff);
             verdict?;
-            noop_message
+            message
         }
     };
-    if step.policy.noop {
+    if let Some(message) = message {
         match bound.preflight(context).await {
             Ok(warnings) => result.warnings.extend(warnings),
             // An earlier change may provide the missing prerequisite, as with a state that can't be read yet.
@@ -259,9 +260,9 @@ async fn decide_and_change(
             }
         }
         return Ok(if step.trigger.is_some() {
-            Outcome::WouldRefresh { message: noop_message }
+            Outcome::WouldRefresh { message }
         } else {
-            Outcome::WouldChange { message: noop_message }
+            Outcome::WouldChange { message }
         });
     }
     batch::execute(step, bound, context).await?;

@@ -86,7 +86,7 @@ impl MountOrder {
         let mut order = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+            let is_absent = resource.is_absent();
             if is_absent {
                 continue;
             }
@@ -147,7 +147,7 @@ impl NeededProviders {
         let mut providers = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+            let is_absent = resource.is_absent();
             if is_absent {
                 continue;
             }

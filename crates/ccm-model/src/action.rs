@@ -1,6 +1,7 @@
 //! Actions: what a run does to a resource, as data.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -146,6 +147,25 @@ impl Action {
         self
     }
 
+    /// Returns the message of noop for the action, such as `Would have changed: mode 0600 to 0644`. That of a command
+    /// comes from the specification of the type, and names a trigger.
+    pub fn noop_message(&self, is_triggered: bool) -> String {
+        if self.verb == Verb::Run {
+            let via = if is_triggered { " via subscribe" } else { "" };
+            return format!("Would have executed{via}");
+        }
+        let entries = match self.entries.len() {
+            0 => None,
+            1 => Some("1 entry".to_owned()),
+            number => Some(format!("{number} entries")),
+        };
+        let changes = self.changes.iter().map(Change::to_string);
+        let parts = self.detail.iter().cloned().chain(changes).chain(entries);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        format!("Would have {}{colon}{}", self.verb.past(), parts.join(", "))
+    }
+
     /// Puts each text on one line and cuts what is too long. Call this after secrets were redacted: the
     /// beginning of a secret before a cut could not be recognized.
     #[must_use]
@@ -162,6 +182,26 @@ impl Action {
             }
         }
         self
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { aspect, from, to, lines } = self;
+        // The verb names this aspect, and says that a version is removed.
+        let is_version = aspect == "version";
+        let (name, blank) = if is_version { ("", "") } else { (&**aspect, " ") };
+        formatter.write_str(name)?;
+        match (from, to) {
+            (Some(from), Some(to)) => write!(formatter, "{blank}{from} to {to}")?,
+            (Some(from), None) if !is_version => write!(formatter, "{blank}{from} to none")?,
+            (Some(one), None) | (None, Some(one)) => write!(formatter, "{blank}{one}")?,
+            (None, None) => {}
+        }
+        match lines {
+            Some(lines) => write!(formatter, " +{} -{}", lines.added, lines.removed),
+            None => Ok(()),
+        }
     }
 }
 
@@ -244,6 +284,34 @@ mod tests {
         };
         let shown = Action { entries: vec![entry], ..Action::new(Verb::Change) }.into_shown();
         assert_eq!((&*shown.entries[0].path, shown.entries[0].detail.as_deref()), (r"a\nb", Some(r"1\n2")));
+    }
+
+    #[test]
+    fn message_of_noop_says_what_the_action_does() {
+        let change = Action::new(Verb::Change)
+            .changing("mode", Some("0600".to_owned()), Some("0644".to_owned()))
+            .changing("jitter", Some("1m".to_owned()), None)
+            .changing("uid", None, Some("7".to_owned()))
+            .changing_lines("content", ChangedLines { added: 2, removed: 1 });
+        let entry =
+            EntryAction { path: "a".to_owned(), verb: Verb::Create, detail: None, changes: Vec::new() };
+        let tree = Action { entries: vec![entry; 2], ..Action::new(Verb::Create).of("directory") };
+        let run = Action::new(Verb::Run).of("make");
+        let install = Action::new(Verb::Install).changing("version", None, None);
+        let upgrade = Action::new(Verb::Upgrade).changing("version", Some("1".into()), Some("2".into()));
+        let removal = Action::new(Verb::Remove).changing("version", Some("1".into()), None);
+        for (action, is_triggered, expected) in [
+            (&change, false, "changed: mode 0600 to 0644, jitter 1m to none, uid 7, content +2 -1"),
+            (&tree, false, "created: directory, 2 entries"),
+            (&Action::new(Verb::Start), true, "started"),
+            (&install, false, "installed"),
+            (&upgrade, false, "upgraded: 1 to 2"),
+            (&removal, false, "removed: 1"),
+            (&run, false, "executed"),
+            (&run, true, "executed via subscribe"),
+        ] {
+            assert_eq!(action.noop_message(is_triggered), format!("Would have {expected}"));
+        }
     }
 
     #[test]

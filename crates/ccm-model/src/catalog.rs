@@ -197,6 +197,13 @@ pub struct Resource {
     pub node_of: Option<GroupIndex>,
 }
 
+impl Resource {
+    /// Returns `true` if the resource is to be absent.
+    pub fn is_absent(&self) -> bool {
+        self.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
+    }
+}
+
 /// A manifest without errors, ready to be applied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {

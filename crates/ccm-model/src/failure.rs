@@ -132,6 +132,11 @@ impl Failure {
         }
     }
 
+    /// Builds the failure of a state that allows no decision, or of a change that is not possible in it.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Conflict, message)
+    }
+
     /// Builds a failure from an error and everything that caused it.
     pub fn from_error(kind: FailureKind, error: &dyn Error) -> Self {
         Self { chain: error_layers(error), ..Self::new(kind, "") }

@@ -89,6 +89,27 @@ impl PropertyError {
         Self::of(kind, PropertyPart::Property(property), message)
     }
 
+    /// Builds the error of an invalid value.
+    pub fn invalid(property: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(DiagnosticKind::InvalidValue, property, message).with_hint(hint)
+    }
+
+    /// Builds the error of a property that contradicts another one.
+    pub fn conflict(property: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
+    }
+
+    /// Builds the error of a property that is not given.
+    pub fn missing(property: &'static str, hint: impl Into<String>) -> Self {
+        let message = format!("`{property}` is missing");
+        Self::new(DiagnosticKind::Missing, property, message).with_hint(hint)
+    }
+
+    /// Builds the error of a property that is given though the resource is to be absent.
+    pub fn not_with_absent(property: &'static str, hint: impl Into<String>) -> Self {
+        Self::conflict(property, format!("`{property}` is not allowed with `ensure: absent`"), hint)
+    }
+
     /// Builds the error of an invalid name.
     pub fn of_name(message: impl Into<String>) -> Self {
         Self::of(DiagnosticKind::InvalidValue, PropertyPart::Name, message)

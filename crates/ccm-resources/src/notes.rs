@@ -65,7 +65,7 @@ fn unit_files_after_services(managed: &[&Resource]) -> Vec<Diagnostic> {
                 let unit = if name.contains('.') { name.to_owned() } else { format!("{name}.service") };
                 services.insert(unit, resource);
             }
-            "file" if !is_absent(resource) => {
+            "file" if !resource.is_absent() => {
                 let Some(service) = unit_of(&resource.id.name).and_then(|unit| services.get(unit)) else {
                     continue;
                 };
@@ -128,10 +128,6 @@ fn created_account(exec: &Resource) -> Option<String> {
     let program = Path::new(words.first()?).file_name()?.to_str()?;
     let account = words.last().filter(|word| words.len() > 1 && !word.starts_with('-'))?;
     ACCOUNT_PROGRAMS.contains(&program).then(|| account.clone())
-}
-
-fn is_absent(resource: &Resource) -> bool {
-    resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
 }
 
 fn is_empty(value: &Node) -> bool {

@@ -96,7 +96,6 @@ impl ResourceKind for FakeKind {
         }
         Decision::Change {
             reason: FakeRule::NotInState,
-            noop_message: "Would have moved".to_owned(),
             action: Action::new(Verb::Change).of(format!("mv\n{}", fake.yields)).changing(
                 "place",
                 Some("here".to_owned()),

@@ -103,7 +103,7 @@ fn gate_sees_guards_change_and_command_of_a_resource() {
     let change = PlannedChange {
         provider: "fake",
         reason: ccm_model::Reason::new("not_in_state", "not in state"),
-        message: "Would have moved".to_owned(),
+        message: "Would have changed: mv\n, place here to none".to_owned(),
         diff: Some("+moved\n".to_owned()),
         is_triggered: false,
     };
@@ -205,7 +205,7 @@ fn denied_batch_member_is_left_out_and_fails_at_its_turn() {
 fn noop_shows_the_refusal_of_a_run() {
     for question in ["change of a", "command of a", "guard of a"] {
         let ran = run(&["a needs by=ask runs", "b needs"], true, &FakeGate::denying(question));
-        let expected = ["a failed: not allowed: rule 1", "b would change: Would have moved"];
+        let expected = ["a failed: not allowed: rule 1", "b would change"];
         assert_eq!(ran.lines, expected, "{question}");
         let failure = failure(&ran, "a");
         assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false), "{question}");
@@ -215,7 +215,7 @@ fn noop_shows_the_refusal_of_a_run() {
     let expected =
         ["read a", "gate: guard of a in noop", "gate: change of a in noop", "gate: command of a in noop"];
     assert_eq!(ran.calls, expected);
-    assert_eq!(ran.lines, ["a would change: Would have moved"]);
+    assert_eq!(ran.lines, ["a would change"]);
 }
 
 #[test]

@@ -39,7 +39,11 @@ impl Words {
         let Some(action) = &transaction.action else {
             let verb = match (message, &transaction.outcome) {
                 (Some(message), _) => {
-                    return Self { verb: in_sentence(message), why: triggers, ..Self::default() };
+                    return Self {
+                        verb: escape_control(message).into_owned(),
+                        why: triggers,
+                        ..Self::default()
+                    };
                 }
                 (None, Outcome::Refreshed) => "refreshed",
                 (None, _) => "changed",
@@ -75,15 +79,6 @@ impl Words {
     pub(super) fn in_parentheses(&self, with_why: bool) -> String {
         let parts = [&*self.time, if with_why { &*self.why } else { "" }];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Returns a message without the capital letter at its beginning.
-fn in_sentence(message: &str) -> String {
-    let message = escape_control(message);
-    match message.strip_prefix("Would ") {
-        Some(rest) => format!("would {rest}"),
-        None => message.into_owned(),
     }
 }
 

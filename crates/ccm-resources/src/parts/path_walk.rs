@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_host::{FileAttributes, FileError, FileKind, Files, InspectOptions, PathTrust};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use crate::support::file_failure::file_failure;
 
@@ -92,7 +92,7 @@ pub(crate) fn parents_note(made: &[PathBuf]) -> Option<String> {
 
 fn obstacle(parent: &Path, what: &str) -> Failure {
     let message = format!("\"{}\" is {what}", parent.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_missing(MissingPrerequisite::Path(parent.to_owned()))
         .because_of("the directory above it can't be made")
 }

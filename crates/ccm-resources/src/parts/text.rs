@@ -21,7 +21,7 @@ mod text_lines;
 
 use std::path::PathBuf;
 
-use ccm_model::{ChangedLines, Claim, DiagnosticKind, Failure, FailureKind, Resource, joined};
+use ccm_model::{ChangedLines, Claim, Failure, Resource, joined};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use crate::parts::validator::ContentCheck;
@@ -82,12 +82,12 @@ impl PartTarget {
         written: TargetProperties,
         errors: &mut Vec<PropertyError>,
     ) -> Option<Self> {
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = resource.is_absent();
         if written.path.is_none() {
-            errors.push(missing("path", "write `path`, the file to change"));
+            errors.push(PropertyError::missing("path", "write `path`, the file to change"));
         }
         if is_absent && written.create == Some(true) {
-            errors.push(not_with_absent("create", "remove `create`: nothing is made"));
+            errors.push(PropertyError::not_with_absent("create", "remove `create`: nothing is made"));
         }
         let validators = ContentCheck::build(written.validate, errors);
         Some(Self {
@@ -100,22 +100,6 @@ impl PartTarget {
             validators,
         })
     }
-}
-
-/// Returns the error of a required property that is not given.
-pub(crate) fn missing(property: &'static str, hint: &str) -> PropertyError {
-    PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is missing")).with_hint(hint)
-}
-
-/// Returns `true` if the resource is to be absent.
-pub(crate) fn is_absent(resource: &Resource) -> bool {
-    resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
-}
-
-/// Returns the error of a property that is not allowed with `ensure: absent`.
-pub(crate) fn not_with_absent(property: &'static str, hint: &str) -> PropertyError {
-    let message = format!("`{property}` is not allowed with `ensure: absent`");
-    PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
 }
 
 /// Returns the claim on the file of a part. An invalid path is an error of its own.
@@ -217,7 +201,7 @@ impl PartConflict {
     }
 
     fn failure(self, target: &PartTarget) -> Failure {
-        let failure = Failure::new(FailureKind::Conflict, self.message)
+        let failure = Failure::conflict(self.message)
             .because_of(format!("\"{}\" can't be changed", target.path.display()))
             .with_hint(self.hint);
         self.property.into_iter().fold(failure, Failure::of_property)

@@ -246,7 +246,7 @@ pub(crate) async fn process(
     let made = host.files.content(&copy, MAX_PROCESSED).map_err(|error| refused(&error))?;
     let made = made.ok_or_else(|| {
         let message = format!("the content grew to more than {} MiB", MAX_PROCESSED >> 20);
-        Failure::new(FailureKind::Conflict, message).because_of(POST.refused).of_property(POST.name)
+        Failure::conflict(message).because_of(POST.refused).of_property(POST.name)
     })?;
     remove(POST, directory, context);
     let is_executable = found.target.is_some_and(|file| file.mode & 0o100 != 0);

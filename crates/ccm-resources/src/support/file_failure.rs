@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::FileError;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 /// Returns the failure for an error of the files, with a hint where there is one.
 pub(crate) fn file_failure(error: &FileError) -> Failure {
@@ -26,13 +26,12 @@ pub(crate) fn file_failure(error: &FileError) -> Failure {
 /// Returns the failure for a link of a user who is not trusted.
 pub(crate) fn untrusted_link(path: &Path, owner: u32) -> Failure {
     let message = format!("\"{}\" is a link owned by uid {owner} and is not followed", path.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_hint("use the path that the link leads to, or make root the owner of the link")
 }
 
 /// Returns the failure for a mount point that is to be replaced or removed.
 pub(crate) fn mount_point(path: &Path) -> Failure {
     let message = format!("can't replace or remove mount point \"{}\"", path.display());
-    Failure::new(FailureKind::Conflict, message)
-        .with_hint("unmount the file system, or manage the files in it")
+    Failure::conflict(message).with_hint("unmount the file system, or manage the files in it")
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, Resource, Verb, joined};
+use ccm_model::{Action, Failure, FailureKind, Verb, joined};
 
 /// Change of an object from its state to the desired one. `D` is a difference of the type.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,9 +89,6 @@ pub(crate) trait ObjectType: 'static {
     /// Result of an execution that can't be read from the system afterwards.
     type Effect;
 
-    /// Word for the object in messages, such as `group`.
-    const WORD: &'static str;
-
     /// Plans the change from a state to the desired one.
     fn plan(&self, state: &Self::State) -> ObjectPlan<Self::Difference>;
 
@@ -124,13 +121,7 @@ impl<T: ObjectType> ResourceKind for Object<T> {
     type Rule = ObjectRule;
 
     fn decide(object: &T, state: &T::State, _: Option<&Trigger>) -> Decision<ObjectRule> {
-        let word = T::WORD;
-        let change = |reason, message: String, action| Decision::Change {
-            reason,
-            noop_message: format!("Would have {message}"),
-            action,
-            diff: None,
-        };
+        let change = |reason, action| Decision::Change { reason, action, diff: None };
         match object.plan(state) {
             ObjectPlan::Keep { exists: true } => Decision::Keep { reason: ObjectRule::AsDesired },
             ObjectPlan::Keep { exists: false } => Decision::Keep { reason: ObjectRule::Absent },
@@ -143,7 +134,7 @@ impl<T: ObjectType> ResourceKind for Object<T> {
                 let details: Vec<String> = details.collect();
                 let action = Action::new(Verb::Create);
                 let action = if details.is_empty() { action } else { action.of(details.join(", ")) };
-                change(ObjectRule::Missing, format!("created the {word}"), action)
+                change(ObjectRule::Missing, action)
             }
             ObjectPlan::Change(differences) => {
                 let aspects = aspects(&differences);
@@ -151,12 +142,9 @@ impl<T: ObjectType> ResourceKind for Object<T> {
                     let (from, to) = difference.values();
                     action.changing(difference.aspect(), from, to)
                 });
-                let message = format!("changed {}", joined(&aspects, "and"));
-                change(ObjectRule::Differs(aspects), message, action)
+                change(ObjectRule::Differs(aspects), action)
             }
-            ObjectPlan::Remove => {
-                change(ObjectRule::Present, format!("removed the {word}"), Action::new(Verb::Remove))
-            }
+            ObjectPlan::Remove => change(ObjectRule::Present, Action::new(Verb::Remove)),
         }
     }
 
@@ -184,9 +172,4 @@ impl<T: ObjectType> ResourceKind for Object<T> {
 
 fn aspects<D: ObjectDifference>(differences: &[D]) -> Vec<&'static str> {
     differences.iter().map(ObjectDifference::aspect).collect()
-}
-
-/// Returns `true` if a resource is to be absent.
-pub(crate) fn is_absent(resource: &Resource) -> bool {
-    resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
 }

@@ -11,7 +11,6 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource};
 
-use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::is_canonical;
 use decide::ArchiveResource;
 use desired::DesiredArchive;
@@ -42,12 +41,12 @@ impl TypeSpec for ArchiveType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = &*resource.id.name;
-        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Other };
         if is_canonical(path) { vec![Claim::path(path, kind)] } else { Vec::new() }
     }
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
-        if is_absent(resource) {
+        if resource.is_absent() {
             return Vec::new();
         }
         let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });

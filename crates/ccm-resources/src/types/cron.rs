@@ -12,7 +12,7 @@ use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::needs::needed_program;
-use crate::support::object_plan::{Object, is_absent};
+use crate::support::object_plan::Object;
 use cron_d::{CronDirectory, job_path};
 use crontab::Crontab;
 use desired::{DesiredJob, name_error};
@@ -47,7 +47,7 @@ impl TypeSpec for CronType {
             let user = resource.properties.get("user").map_or(Some("root"), Node::as_text);
             return user.map(|user| crontab::claims(user, name)).unwrap_or_default();
         }
-        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Other };
         vec![Claim::path(job_path(name).display().to_string(), kind)]
     }
 

@@ -16,7 +16,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::support::object_plan::{Object, is_absent};
+use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
 use checkout::GitCheckouts;
 use desired::DesiredCheckout;
@@ -49,13 +49,13 @@ impl TypeSpec for GitType {
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Directory };
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Directory };
         let path = Some(Self::path(resource)).filter(|path| is_canonical(path));
         path.map(|path| Claim::path(path, kind)).into_iter().collect()
     }
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
-        let path = Some(Self::path(resource)).filter(|path| is_canonical(path) && !is_absent(resource));
+        let path = Some(Self::path(resource)).filter(|path| is_canonical(path) && !resource.is_absent());
         path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
     }
 

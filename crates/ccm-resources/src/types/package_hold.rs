@@ -11,7 +11,7 @@ use ccm_model::{ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool, name_error};
-use crate::support::object_plan::{Object, is_absent};
+use crate::support::object_plan::Object;
 use decide::DesiredHold;
 use hold_provider::PackageHolds;
 use properties::HoldProperties;
@@ -41,7 +41,7 @@ impl TypedResource for PackageHoldType {
             }
             None => Ok(DesiredHold {
                 name: resource.id.name.to_string(),
-                is_absent: is_absent(resource),
+                is_absent: resource.is_absent(),
                 lock_timeout: written.lock_timeout.unwrap_or(LOCK_TIMEOUT),
             }),
         }

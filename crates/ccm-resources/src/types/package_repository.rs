@@ -14,7 +14,7 @@ use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool};
-use crate::support::object_plan::{Object, is_absent};
+use crate::support::object_plan::Object;
 use apt_sources::AptSources;
 use desired::{DesiredRepository, name_error};
 use dnf_repos::DnfRepos;
@@ -59,7 +59,7 @@ impl TypeSpec for PackageRepositoryType {
         if name_error(name).is_some() {
             return Vec::new();
         }
-        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Other };
         let provider = resource.provider.as_ref().map(|provider| &*provider.value);
         // Without a provider, the machine decides.
         let of = |other: &str| provider.is_none_or(|provider| provider == other);

@@ -14,7 +14,6 @@ use ccm_properties::{
 
 use crate::parts::tree;
 use crate::parts::validator::POST;
-use crate::support::object_plan::is_absent;
 use decide::ScaffoldResource;
 use desired::DesiredScaffold;
 use properties::ScaffoldProperties;
@@ -40,7 +39,7 @@ impl TypedResource for ScaffoldType {
         resource: &Resource,
         written: ScaffoldProperties,
     ) -> Result<DesiredScaffold, Vec<PropertyError>> {
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = resource.is_absent();
         DesiredScaffold::build(&resource.id.name, is_absent, written, tree::rendered(resource))
     }
 }
@@ -66,6 +65,6 @@ impl SourcesView for ScaffoldType {
     }
 
     fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
-        tree::purged(resource).filter(|_| !is_absent(resource))
+        tree::purged(resource).filter(|_| !resource.is_absent())
     }
 }

@@ -13,7 +13,7 @@ use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::systemd::units::{SYSTEM_UNITS, timer_units};
 use crate::support::needs::needed_program;
-use crate::support::object_plan::{Object, is_absent};
+use crate::support::object_plan::Object;
 use desired::{DesiredTimer, name_error};
 use properties::TimerProperties;
 use systemd_timers::SystemdTimers;
@@ -57,7 +57,7 @@ impl TypeSpec for TimerType {
         if name_error(name).is_some() {
             return Vec::new();
         }
-        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Other };
         timer_units(name).map(|unit| Claim::path(format!("{SYSTEM_UNITS}/{unit}"), kind)).into()
     }
 

@@ -14,7 +14,7 @@ fn a_file_is_downloaded_once() {
     let server = WebServer::of_file("content\n");
     let url = server.url("/a?token=x");
     let (message, applied) = converge(&scratch, "f", &[("url", &url), ("mode", "0640")]);
-    assert_eq!(message, format!("Would have downloaded {}?…", server.url("/a")));
+    assert_eq!(message, format!("Would have created: from {}?…", server.url("/a")));
     assert_eq!(scratch.read("f").as_deref(), Some("content\n"));
     assert_eq!((scratch.names(), server.requests().len()), (vec!["f".to_owned()], 1));
     let mode = std::fs::metadata(scratch.path().join("f")).expect("the file").permissions().mode();
@@ -106,6 +106,6 @@ fn an_absent_file_is_removed() {
     let scratch = Scratch::new();
     scratch.write("f", "content\n");
     let (message, _) = converge(&scratch, "f", &[("ensure", "absent")]);
-    assert_eq!(message, "Would have removed the file");
+    assert_eq!(message, "Would have removed: file");
     assert!(scratch.names().is_empty());
 }

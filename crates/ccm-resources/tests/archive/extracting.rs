@@ -14,7 +14,7 @@ fn an_archive_is_extracted_into_a_new_directory() {
     let properties =
         [("url", &*url), ("extract_parent", "[dir]/opt/x"), ("creates", "[dir]/opt/x/app-1.0/bin/app")];
     let (message, applied) = converge(&scratch, "app.tar", &properties);
-    assert!(message.ends_with(&format!("and extracted it into {}", scratch.at("opt/x"))), "{message}");
+    assert!(message.ends_with(&format!(", extracted into {}", scratch.at("opt/x"))), "{message}");
     assert_eq!(scratch.read("opt/x/app-1.0/README").as_deref(), Some("read me\n"));
     assert_eq!(scratch.names(), ["app.tar", "opt"]);
     let detail = applied.action.expect("an action").detail.expect("a detail");

@@ -32,7 +32,7 @@ fn apply(scratch: &Scratch, name: &str, properties: &[(&str, &str)]) -> (String,
 fn file_is_created_and_updated() {
     let scratch = Scratch::new();
     let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0640")]);
-    assert_eq!(message, "Would have created the file");
+    assert!(message.starts_with("Would have created: 0640 ") && message.ends_with(", 4 bytes"), "{message}");
     let state = transaction.state.expect("a state");
     assert_eq!(state["protocol"], "io.choria.ccm.v1.resource.file.state");
     assert_eq!(state["resource_type"], "file");
@@ -44,9 +44,9 @@ fn file_is_created_and_updated() {
     assert_eq!(state["checksum"], sha256(b"one\n"));
     assert!(!state.to_string().contains("one"), "{state}");
     let (message, _) = apply(&scratch, "f", &[("content", "two\n"), ("mode", "600")]);
-    assert_eq!(message, "Would have updated content and mode");
+    assert_eq!(message, "Would have changed: mode 0640 to 0600, content +1 -1");
     let (message, _) = apply(&scratch, "f", &[("mode", "0o4755")]);
-    assert_eq!(message, "Would have updated mode");
+    assert_eq!(message, "Would have changed: mode 0600 to 4755");
     assert_eq!((scratch.read("f").as_deref(), mode(&scratch, "f")), (Some("two\n"), 0o4755));
     assert_eq!(scratch.names(), ["f"]);
 }
@@ -56,7 +56,7 @@ fn compared_content_has_a_checksum() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
     let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0600")]);
-    assert_eq!(message, "Would have updated mode");
+    assert_eq!(message, "Would have changed: mode 0644 to 0600");
     assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"one\n"));
     let desired = file(&scratch.at("f"), &[("content", "one\n"), ("mode", "0600")]);
     let transaction = Runs::here(&scratch).apply(desired);
@@ -74,7 +74,7 @@ fn file_without_content_is_created_empty() {
     assert_eq!(transaction.outcome, Outcome::Unchanged);
     assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"somebody's"));
     let (message, _) = apply(&scratch, "f", &[("content", "")]);
-    assert_eq!(message, "Would have updated content");
+    assert_eq!(message, "Would have changed: content +0 -1");
 }
 
 #[test]
@@ -93,12 +93,13 @@ fn source_is_relative_to_the_manifest() {
 fn directory_gets_execute_permission() {
     let scratch = Scratch::new();
     let (message, transaction) = apply(&scratch, "d", &[("ensure", "directory"), ("mode", "0640")]);
-    assert_eq!((&*message, mode(&scratch, "d")), ("Would have created the directory", 0o750));
+    assert!(message.starts_with("Would have created: 0750 "), "{message}");
+    assert_eq!(mode(&scratch, "d"), 0o750);
     let state = transaction.state.expect("a state");
     assert_eq!((&state["ensure"], &state["size"]), (&"directory".into(), &serde_json::Value::Null));
     scratch.write("d/f", "");
     let (message, _) = apply(&scratch, "d", &[("ensure", "directory"), ("mode", "1777")]);
-    assert_eq!((&*message, mode(&scratch, "d")), ("Would have updated mode", 0o1777));
+    assert_eq!((&*message, mode(&scratch, "d")), ("Would have changed: mode 0750 to 1777", 0o1777));
 }
 
 #[test]
@@ -109,10 +110,10 @@ fn absent_paths_are_removed() {
     std::fs::create_dir(scratch.path().join("empty")).expect("a directory");
     symlink("nowhere", scratch.path().join("link")).expect("a link");
     for (name, expected, force) in [
-        ("f", "Would have removed the file", "false"),
-        ("empty", "Would have removed the empty directory", "false"),
-        ("link", "Would have removed the link", "false"),
-        ("d", "Would have removed the directory and everything in it", "true"),
+        ("f", "Would have removed: file, 1 byte", "false"),
+        ("empty", "Would have removed: empty directory", "false"),
+        ("link", "Would have removed: link", "false"),
+        ("d", "Would have removed: directory, 1 file, 1 byte", "true"),
     ] {
         let (message, transaction) = apply(&scratch, name, &[("ensure", "absent"), ("force", force)]);
         assert_eq!(message, expected);
@@ -131,7 +132,7 @@ fn link_is_replaced_and_its_target_kept() {
     let stable = Runs::here(&scratch).apply(file(&scratch.at("f"), &[("content", "same\n")]));
     assert_eq!(stable.outcome, Outcome::Unchanged);
     let (message, _) = apply(&scratch, "f", &[("content", "other\n")]);
-    assert_eq!(message, "Would have replaced the link with a file");
+    assert_eq!(message, "Would have replaced: kind link to file, content +1 -1");
     assert_eq!(
         (scratch.read("f").as_deref(), scratch.read("target").as_deref()),
         (Some("other\n"), Some("same\n"))

@@ -27,7 +27,8 @@ fn new_owner_removes_set_id_bits_and_says_so() {
     set_mode(&path, 0o4755);
     let resource = || file(&scratch.at("run"), &[("owner", "root")]);
     let noop = Runs { noop: true, ..Runs::here(&scratch) }.apply(resource());
-    assert_eq!(noop.outcome, Outcome::WouldChange { message: "Would have updated owner and mode".into() });
+    let message = "Would have changed: owner nobody to root, mode 4755 to 0755".to_owned();
+    assert_eq!(noop.outcome, Outcome::WouldChange { message });
     let applied = Runs::here(&scratch).apply(resource());
     assert_eq!(applied.outcome, Outcome::Changed, "{applied:?}");
     let reason = applied.reason_text().expect("a reason");

@@ -38,10 +38,10 @@ fn links_of_root_are_followed() {
             write(&target, "# kept\n").expect("a file");
             link(path, &target);
         }
-        assert_changes(&resource("host", "web", &[("ip", "192.0.2.2")]), "created the host");
+        assert_changes(&resource("host", "web", &[("ip", "192.0.2.2")]), "created");
         assert_changes(&resource("hostname", "web", &[]), "changed name and name at boot");
         let mount = [("device", "tmpfs"), ("fstype", "tmpfs"), ("ensure", "present")];
-        assert_changes(&resource("mount", "/srv/x", &mount), "created the mount");
+        assert_changes(&resource("mount", "/srv/x", &mount), "created");
         assert_eq!(applied(vec![resource("kernel_module", "dummy_a", &[("boot", "true")])]), ["changed"]);
         for (path, target, ending) in [
             ("/etc/hosts", "/srv/hosts", "\n192.0.2.2\tweb\n"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ccm_host::{Cancellation, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
-use ccm_model::{Outcome, Resource, Transaction};
+use ccm_model::{Outcome, Resource, Transaction, Verb, joined};
 use ccm_redaction::Secrets;
 use ccm_testkit::{OwnMounts, can_mount, is_root, skipped};
 
@@ -105,7 +105,7 @@ fn outcome(transaction: &Transaction) -> String {
     }
 }
 
-/// Applies a resource: noop announces a change with this message and changes nothing, the first run makes exactly the
+/// Applies a resource: noop announces a change with this verb, and these aspects, and changes nothing, the first run makes exactly the
 /// announced change, the second none.
 pub(crate) fn assert_changes(resource: &Resource, announced: &str) {
     let watched = || {
@@ -115,8 +115,13 @@ pub(crate) fn assert_changes(resource: &Resource, announced: &str) {
     };
     let before = watched();
     let noop = run_here(vec![resource.clone()], true);
-    let shown: Vec<String> = noop.iter().map(outcome).collect();
-    assert_eq!(shown, [format!("Would have {announced}")], "{}", resource.id);
+    let action = noop[0].action.as_ref().unwrap_or_else(|| panic!("{noop:?}"));
+    let aspects: Vec<&str> = action.changes.iter().map(|change| &*change.aspect).collect();
+    let shown = match action.verb {
+        Verb::Change => format!("changed {}", joined(&aspects, "and")),
+        verb => verb.past().to_owned(),
+    };
+    assert_eq!((&*shown, noop.len()), (announced, 1), "{}", resource.id);
     assert_eq!(watched(), before, "noop changed something");
     let first = run_here(vec![resource.clone()], false);
     assert_eq!(first.iter().map(outcome).collect::<Vec<_>>(), ["changed"], "{}", resource.id);

@@ -29,7 +29,7 @@ fn options(mount_point: &str) -> Vec<String> {
 fn file_system_is_mounted_and_unmounted() {
     on_own_machine("mounts::file_system_is_mounted_and_unmounted", "mount umount", || {
         shell("mkdir '/srv/a b'");
-        assert_changes(&tmpfs("/srv/a b", &[("options", "size=64m,noexec")]), "created the mount");
+        assert_changes(&tmpfs("/srv/a b", &[("options", "size=64m,noexec")]), "created");
         assert_eq!(
             content("/etc/fstab"),
             format!("{FSTAB}tmpfs\t/srv/a\\040b\ttmpfs\tsize=64m,noexec\t0 0\n")
@@ -45,10 +45,10 @@ fn file_system_is_mounted_and_unmounted() {
         assert_changes(&tmpfs("/srv/a b", &[]), "changed mounted");
         // What is mounted twice is unmounted twice.
         shell("mount -t tmpfs tmpfs '/srv/a b'");
-        assert_changes(&resource("mount", "/srv/a b", &[("ensure", "absent")]), "removed the mount");
+        assert_changes(&resource("mount", "/srv/a b", &[("ensure", "absent")]), "removed");
         assert!(options("/srv/a\\040b").is_empty());
         assert_eq!(content("/etc/fstab"), FSTAB);
-        assert_changes(&tmpfs("/srv/a b", &[("ensure", "present"), ("pass", "2")]), "created the mount");
+        assert_changes(&tmpfs("/srv/a b", &[("ensure", "present"), ("pass", "2")]), "created");
         assert!(options("/srv/a\\040b").is_empty());
     });
 }
@@ -57,7 +57,7 @@ fn file_system_is_mounted_and_unmounted() {
 fn options_get_a_remount() {
     on_own_machine("mounts::options_get_a_remount", "mount umount", || {
         shell("mkdir /srv/a");
-        assert_changes(&tmpfs("/srv/a", &[("options", "nosuid,size=1m")]), "created the mount");
+        assert_changes(&tmpfs("/srv/a", &[("options", "nosuid,size=1m")]), "created");
         shell("touch /srv/a/kept");
         let hardened = tmpfs("/srv/a", &[("options", "nosuid,noexec,size=2m")]);
         assert_changes(&hardened, "changed options and mounted options");
@@ -84,7 +84,7 @@ fn bind_mounts_have_options_of_their_own() {
         let bind = |options: &str| {
             resource("mount", "/srv/b", &[("device", "/srv/a"), ("fstype", "none"), ("options", options)])
         };
-        assert_changes(&bind("bind"), "created the mount");
+        assert_changes(&bind("bind"), "created");
         shell("test -e /srv/b/f");
         assert_changes(&bind("bind,ro"), "changed options and mounted options");
         assert!(options("/srv/b").contains(&"ro".to_owned()) && succeeds("touch /srv/a/f"));
@@ -97,7 +97,7 @@ fn bind_mounts_have_options_of_their_own() {
 fn other_file_system_is_replaced() {
     on_own_machine("mounts::other_file_system_is_replaced", "mount umount", || {
         shell("mkdir /srv/a && mount -t ramfs ramfs /srv/a");
-        assert_changes(&tmpfs("/srv/a", &[]), "created the mount");
+        assert_changes(&tmpfs("/srv/a", &[]), "created");
         assert!(content("/proc/self/mounts").contains("tmpfs /srv/a tmpfs"));
         // If the new one can't be mounted, all is as before.
         let before = content("/etc/fstab");
@@ -129,7 +129,7 @@ fn obstacles_leave_everything_as_it_is() {
         assert!(told.starts_with("mount failed with exit code 32: "), "{told}");
         assert!(!told.contains("(changed)"), "{told}");
         assert_eq!(content("/etc/fstab"), FSTAB);
-        assert_changes(&tmpfs("/srv/a", &[]), "created the mount");
+        assert_changes(&tmpfs("/srv/a", &[]), "created");
         let before = content("/etc/fstab");
         let open = File::create("/srv/a/open").expect("a file");
         for ensure in ["absent", "unmounted"] {
@@ -143,7 +143,7 @@ fn obstacles_leave_everything_as_it_is() {
             assert!(!told.contains("(changed)") && content("/etc/fstab") == before, "{told}");
         }
         drop(open);
-        assert_changes(&resource("mount", "/srv/a", &[("ensure", "absent")]), "removed the mount");
+        assert_changes(&resource("mount", "/srv/a", &[("ensure", "absent")]), "removed");
     });
 }
 
@@ -160,7 +160,7 @@ fn mount_point_through_a_link_is_mounted_once() {
             [("/run/link/b", "/srv/a/b"), ("/run/last", "/srv/a/b"), ("/run/link", "/srv/a")]
         {
             // Twice: the second run finds it.
-            assert_changes(&tmpfs(name, &[("options", "size=1m")]), "created the mount");
+            assert_changes(&tmpfs(name, &[("options", "size=1m")]), "created");
             assert_eq!(content("/etc/fstab"), format!("{FSTAB}tmpfs\t{name}\ttmpfs\tsize=1m\t0 0\n"));
             assert_eq!((layers(directory), layers(name)), (1, 0));
             assert_changes(
@@ -173,7 +173,7 @@ fn mount_point_through_a_link_is_mounted_once() {
             assert_changes(&tmpfs(name, &[("ensure", "unmounted")]), "changed mounted");
             assert_eq!(layers(directory), 0);
             assert_changes(&tmpfs(directory, &[]), "changed mounted");
-            assert_changes(&resource("mount", name, &[("ensure", "absent")]), "removed the mount");
+            assert_changes(&resource("mount", name, &[("ensure", "absent")]), "removed");
             assert_eq!((layers(directory), content("/etc/fstab")), (0, FSTAB.to_owned()));
         }
     });
@@ -219,6 +219,6 @@ fn strangers_lead_no_mount_elsewhere() {
         assert_eq!((content("/etc/fstab"), content("/proc/self/mounts")), (FSTAB.to_owned(), before));
         // A directory of a stranger whose parents are root's is no danger.
         shell("mkdir /srv/home && chown 4242 /srv/home");
-        assert_changes(&tmpfs("/srv/home", &[]), "created the mount");
+        assert_changes(&tmpfs("/srv/home", &[]), "created");
     });
 }

@@ -9,7 +9,7 @@ use crate::machine::{applied, assert_changes, assert_unchanged, content, in_noop
 fn hosts_are_added_changed_and_removed() {
     on_own_machine("names::hosts_are_added_changed_and_removed", "", || {
         let host = |name: &str, properties: &[(&str, &str)]| resource("host", name, properties);
-        assert_changes(&host("web", &[("ip", "192.0.2.2"), ("host_aliases", "[www|w]")]), "created the host");
+        assert_changes(&host("web", &[("ip", "192.0.2.2"), ("host_aliases", "[www|w]")]), "created");
         assert_changes(&host("db", &[("ip", "192.0.2.3")]), "changed ip");
         assert_changes(
             &host("localhost", &[("ip", "127.0.0.1"), ("host_aliases", "[lo]")]),
@@ -19,8 +19,8 @@ fn hosts_are_added_changed_and_removed() {
                         192.0.2.2\tweb www w\n";
         assert_eq!(content("/etc/hosts"), expected);
         assert_unchanged(&host("web", &[("ip", "192.0.2.2")]));
-        assert_changes(&host("localhost", &[("ip", "::1"), ("ensure", "absent")]), "removed the host");
-        assert_changes(&host("web", &[("ensure", "absent")]), "removed the host");
+        assert_changes(&host("localhost", &[("ip", "::1"), ("ensure", "absent")]), "removed");
+        assert_changes(&host("web", &[("ensure", "absent")]), "removed");
         assert_eq!(content("/etc/hosts"), "127.0.0.1\tlocalhost lo\n\n192.0.2.3\tdb\n");
         shell("printf 'a\\tb\\377\\r\\n192.0.2.1\\tweb # \\377\\r\\n' > /etc/hosts");
         assert_changes(&host("web", &[("ip", "192.0.2.2")]), "changed ip");

@@ -26,7 +26,7 @@ fn value_is_set_now_and_at_boot() {
         assert_changes(&range, "changed value and value at boot");
         assert_eq!(content("/etc/a.conf"), "net/ipv4/ip_local_port_range = 20000 60000\n");
         let absent = resource("sysctl", "net.ipv4.ip_forward", &[("ensure", "absent")]);
-        assert_changes(&absent, "removed the value at boot");
+        assert_changes(&absent, "removed");
         assert_eq!((&*content(FORWARD), &*content(FILE)), ("1\n", "# a\n-kernel.x = 1"));
     });
 }

@@ -166,14 +166,14 @@ fn noop_reports_changes_and_failures() {
     assert_eq!(
         told(&done),
         [
-            "Would have upgraded to latest (5.9-5)",
+            "Would have upgraded: 5.9-4 to 5.9-5",
             "unchanged",
-            "Would have installed latest (28-1)",
-            "Would have installed version 1.18",
+            "Would have installed: 28-1",
+            "Would have installed: 1.18-1",
             "Would have installed",
             "Would have installed",
-            "Would have uninstalled",
-            "Would have installed",
+            "Would have removed: 7.2-1",
+            "Would have installed: 1",
         ]
     );
     let warnings: Vec<&String> = done.iter().flat_map(|done| &done.warnings).collect();
@@ -223,10 +223,16 @@ fn mentioned_name_is_not_a_virtual_package() {
 fn versions_are_installed_upgraded_and_downgraded() {
     let policy = policy(&["zsh 5.9-5 5.9-4 5.8-1"]);
     for (before, desired, after, noop, chosen) in [
-        (None, "5.9", "5.9-5", "Would have installed version 5.9", "zsh=5.9-5"),
-        (None, "5.8-1", "5.8-1", "Would have installed version 5.8-1", "zsh=5.8-1"),
-        (Some("5.8-1"), "5.9-4", "5.9-4", "Would have upgraded to 5.9-4", "zsh=5.9-4"),
-        (Some("5.9-5"), "5.8", "5.8-1", "Would have downgraded to 5.8", "--allow-downgrades zsh=5.8-1"),
+        (None, "5.9", "5.9-5", "Would have installed: 5.9-5", "zsh=5.9-5"),
+        (None, "5.8-1", "5.8-1", "Would have installed: 5.8-1", "zsh=5.8-1"),
+        (Some("5.8-1"), "5.9-4", "5.9-4", "Would have upgraded: 5.8-1 to 5.9-4", "zsh=5.9-4"),
+        (
+            Some("5.9-5"),
+            "5.8",
+            "5.8-1",
+            "Would have downgraded: 5.9-5 to 5.8-1",
+            "--allow-downgrades zsh=5.8-1",
+        ),
     ] {
         let before: Vec<String> = before.iter().map(|version| format!("zsh installed {version}")).collect();
         let before: Vec<&str> = before.iter().map(String::as_str).collect();

@@ -55,12 +55,7 @@ impl ResourceKind for MemoKind {
     fn decide(_: &String, is_there: &bool, _: Option<&Trigger>) -> Decision<MemoRule> {
         match is_there {
             true => Decision::Keep { reason: MemoRule },
-            false => Decision::Change {
-                reason: MemoRule,
-                noop_message: "Would have pinned it".to_owned(),
-                action: Action::new(Verb::Create),
-                diff: None,
-            },
+            false => Decision::Change { reason: MemoRule, action: Action::new(Verb::Create), diff: None },
         }
     }
 

@@ -31,10 +31,15 @@ fn unchanged_service_is_read_once() {
 fn noop_reports_changes_and_makes_none() {
     for (words, others, properties, message) in [
         ("inactive dead", &[][..], &[][..], "Would have started"),
-        ("inactive dead", &[], &[("enable", "true")], "Would have enabled and started"),
+        ("inactive dead", &[], &[("enable", "true")], "Would have started: enable false to true"),
         ("active running", &["UnitFileState=enabled"], &[("enable", "false")], "Would have disabled"),
         ("active running", &[], &[("ensure", "stopped")], "Would have stopped"),
-        ("inactive dead", &["LoadState=masked"], &[("masked", "false")], "Would have unmasked and started"),
+        (
+            "inactive dead",
+            &["LoadState=masked"],
+            &[("masked", "false")],
+            "Would have started: masked true to false",
+        ),
     ] {
         let machine = Machine::new();
         machine.has(words, others);

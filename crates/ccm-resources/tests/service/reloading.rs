@@ -47,7 +47,10 @@ fn new_unit_file_is_loaded() {
     machine.files.files.insert("/etc/systemd/system/web.service".into());
     machine.has("inactive dead", &["LoadState=not-found", "UnitFileState="]);
     let noop = machine.noop(service("web", &[("enable", "true")]));
-    assert_eq!(noop.outcome, Outcome::WouldChange { message: "Would have enabled and started".to_owned() });
+    assert_eq!(
+        noop.outcome,
+        Outcome::WouldChange { message: "Would have started: enable false to true".to_owned() }
+    );
     assert_eq!(machine.done(), [""; 0]);
     machine.has("inactive dead", &["UnitFileState=static"]);
     machine.has("active running", &["UnitFileState=static"]);

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, FileAttributes,
-    NewContent, NewFile, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text,
-    Trigger, TypeSpec, TypedResource, Verb, Verified, properties,
+    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, FileAttributes, NewContent,
+    NewFile, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text, Trigger,
+    TypeSpec, TypedResource, Verb, Verified, properties,
 };
 use ccm_runtime::{Config, Outcome, RunMode, Session};
 use ccm_testkit::Scratch;
@@ -63,9 +63,8 @@ impl ResourceKind for GreetingKind {
         if *is_written {
             return Decision::Keep { reason: Compared(true) };
         }
-        let noop_message = "Would have written the greeting".to_owned();
         let action = Action::new(Verb::Create);
-        Decision::Change { reason: Compared(false), noop_message, action, diff: None }
+        Decision::Change { reason: Compared(false), action, diff: None }
     }
 
     fn verify(_: &Greeting, is_written: &bool, (): &()) -> Result<Verified<Compared>, Failure> {
@@ -142,7 +141,7 @@ fn a_type_of_the_program_is_applied_beside_the_built_in_ones() {
     );
     let session = open(&scratch);
     let (planned, _) = run(&session, &manifest, RunMode::Plan);
-    let message = "Would have written the greeting".to_owned();
+    let message = "Would have created".to_owned();
     assert_eq!(planned.first(), Some(&Outcome::WouldChange { message }));
     assert_eq!(run(&session, &manifest, RunMode::Apply).0, [Outcome::Changed, Outcome::Refreshed]);
     assert_eq!(scratch.read("copy").as_deref(), Some("good morning"));

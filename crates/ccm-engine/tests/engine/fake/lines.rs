@@ -10,7 +10,9 @@ fn joined(ids: &[ResourceId]) -> String {
 pub(super) fn line(event: &Event) -> Option<String> {
     let Event::ResourceFinished(transaction) = event else { return None };
     let detail = match &transaction.outcome {
-        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => format!(": {message}"),
+        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
+            message.strip_prefix("not known").map(|rest| format!(": not known{rest}")).unwrap_or_default()
+        }
         Outcome::Skipped { cause: SkipCause::DependencyFailed { culprits } } => {
             format!(" because of {}", joined(culprits))
         }

@@ -124,7 +124,7 @@ fn every_outcome_has_its_line() {
         (transaction(Outcome::Refreshed), "> exec     job                        refreshed"),
         (
             transaction(Outcome::WouldChange { message: "Would have executed".to_owned() }),
-            "~ exec     job                        would have executed",
+            "~ exec     job                        Would have executed",
         ),
         (
             transaction(Outcome::WouldChange { message: not_known.to_owned() }),

@@ -69,13 +69,7 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
         Ok(EditPlan::Edit(change)) => (change, false),
     };
     let path = target.path.display().to_string();
-    let (part_name, lines) = (P::NAME, change.lines);
-    let noop_message = match change.kind {
-        _ if is_new => format!("Would have created {path} with the {part_name}"),
-        PartChangeKind::Add => format!("Would have added the {part_name} to {path}"),
-        PartChangeKind::Replace => format!("Would have changed the {part_name} in {path}"),
-        PartChangeKind::Remove => format!("Would have removed the {part_name} from {path}"),
-    };
+    let lines = change.lines;
     let action = Action::new(if is_new { Verb::Create } else { Verb::Change }).of(path);
     let action = if target.sensitive {
         action.changing("content", None, None)
@@ -99,7 +93,7 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
         PartChangeKind::Replace => PartCondition::Differs(change.at),
         PartChangeKind::Remove => PartCondition::Present(change.at),
     };
-    Decision::Change { reason: rule(condition), noop_message, action, diff }
+    Decision::Change { reason: rule(condition), action, diff }
 }
 
 pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan, Failure> {
@@ -130,7 +124,7 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan,
         return Ok(EditPlan::Create(change));
     }
     if target.backup && !state.can_back_up {
-        let failure = Failure::new(FailureKind::Conflict, "`backup` needs a state directory");
+        let failure = Failure::conflict("`backup` needs a state directory");
         return Err(failure
             .of_property("backup")
             .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`"));
@@ -140,7 +134,7 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan,
 
 fn no_file(part: &impl FilePart) -> Failure {
     let path = &part.target().path;
-    Failure::new(FailureKind::Conflict, format!("the file \"{}\" does not exist", path.display()))
+    Failure::conflict(format!("the file \"{}\" does not exist", path.display()))
         .of_property("path")
         .with_missing(MissingPrerequisite::Path(path.clone()))
         .with_hint("check the path, or set `create: true` to make the file")
@@ -149,7 +143,7 @@ fn no_file(part: &impl FilePart) -> Failure {
 fn parent_missing(part: &impl FilePart) -> Failure {
     let directory = directory_of(&part.target().path);
     let message = format!("the directory \"{}\" does not exist", directory.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .of_property("path")
         .with_missing(MissingPrerequisite::Path(directory.to_owned()))
         .with_hint("manage the directory with a file resource and `ensure: directory`")

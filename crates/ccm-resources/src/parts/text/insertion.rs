@@ -1,11 +1,10 @@
 //! Places for new lines.
 
-use ccm_model::DiagnosticKind;
 use ccm_properties::{PropertyError, Text};
 
 use super::pattern::LinePattern;
 use super::text_lines::TextLines;
-use super::{PartConflict, line_numbers, not_with_absent};
+use super::{PartConflict, line_numbers};
 
 /// Place of new lines in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,14 +24,13 @@ impl Insertion {
     ) -> Self {
         for (property, is_given) in [("after", after.is_some()), ("before", before.is_some())] {
             if is_absent && is_given {
-                errors.push(not_with_absent(property, "remove this property: nothing is added"));
+                errors
+                    .push(PropertyError::not_with_absent(property, "remove this property: nothing is added"));
             }
         }
         if after.is_some() && before.is_some() {
             let message = "`after` and `before` exclude each other";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "before", message).with_hint("keep one of them"),
-            );
+            errors.push(PropertyError::conflict("before", message, "keep one of them"));
         }
         let after = LinePattern::build("after", after, errors);
         let before = LinePattern::build("before", before, errors);

@@ -78,8 +78,11 @@ fn syntax_error(property: &'static str, text: &str, error: &regex_syntax::Error)
         _ => ("it can't be parsed".to_owned(), None),
     };
     let message = format!("`{}` is not a regular expression: {what}", escape_control(text));
-    let error = PropertyError::new(DiagnosticKind::InvalidValue, property, message)
-        .with_hint("put `\\` before a character that stands for itself, such as `\\(` or `\\*`");
+    let error = PropertyError::invalid(
+        property,
+        message,
+        "put `\\` before a character that stands for itself, such as `\\(` or `\\*`",
+    );
     match span {
         Some(span) => error.at_bytes(span.start.offset..span.end.offset.max(span.start.offset + 1)),
         None => error,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ccm_engine::Context;
 use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::Failure;
 
 use super::text_lines::{TEXT_ENCODING, TextLines, UTF_16, is_utf_16};
 use super::{MAX_FILE, lines};
@@ -117,7 +117,7 @@ impl TextFile {
 pub(crate) fn read_text(path: &Path, context: &Context<'_>) -> Result<Option<String>, Failure> {
     let Some(bytes) = TextFile::read(path, context)?.into_content() else { return Ok(None) };
     String::from_utf8(Rc::unwrap_or_clone(bytes)).map(Some).map_err(|_| {
-        Failure::new(FailureKind::Conflict, format!("\"{}\" is not UTF-8 text", path.display()))
+        Failure::conflict(format!("\"{}\" is not UTF-8 text", path.display()))
             .with_hint("convert the file to UTF-8")
     })
 }
@@ -147,7 +147,7 @@ pub(crate) fn check_encoding(name: std::fmt::Arguments<'_>, content: &[u8]) -> R
     if !is_utf_16(content) {
         return Ok(());
     }
-    Err(Failure::new(FailureKind::Conflict, format!("{name} is {UTF_16}")).with_hint(TEXT_ENCODING))
+    Err(Failure::conflict(format!("{name} is {UTF_16}")).with_hint(TEXT_ENCODING))
 }
 
 /// Returns the result of reading a file, with `None` for one that does not exist.
@@ -170,7 +170,7 @@ pub(super) fn existing<T>(
 
 pub(super) fn too_large(path: &Path) -> Failure {
     let message = format!("\"{}\" is larger than {} MiB", path.display(), MAX_FILE >> 20);
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_hint("manage the file with `file` and `source`: parts of such large files are not managed")
 }
 

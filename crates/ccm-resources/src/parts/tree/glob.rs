@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use ccm_model::{DiagnosticKind, Glob, GlobError, GlobKind, Node, Resource};
+use ccm_model::{Glob, GlobError, GlobKind, Node, Resource};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 /// Globs, any of which may match.
@@ -65,7 +65,7 @@ impl TreeGlob {
     pub(crate) fn parse(property: &'static str, text: &str) -> Result<Self, PropertyError> {
         let invalid = |reason: &str, hint: &str| {
             let message = format!("the pattern `{}` {reason}", text.escape_debug());
-            Err(PropertyError::new(DiagnosticKind::InvalidValue, property, message).with_hint(hint))
+            Err(PropertyError::invalid(property, message, hint))
         };
         if text.is_empty() {
             return invalid("is empty", "write a pattern such as `*.swp`");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::ManagedExtent;
 use ccm_host::{FileAttributes, TreeEntryKind, walk_order};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::{DesiredEntry, DesiredKind, FoundEntry, TreeRules, TreeState};
 use crate::support::file_failure::mount_point;
@@ -89,7 +89,7 @@ pub(crate) fn changes(root: &Path, rules: &TreeRules, state: &TreeState) -> Resu
             let message =
                 format!("{filler} fills \"{}\", and `purge` would remove what it brings", root.display());
             let hint = "let it fill a directory below this one, or remove `purge`";
-            return Err(conflict(message).of_property("purge").with_hint(hint));
+            return Err(Failure::conflict(message).of_property("purge").with_hint(hint));
         }
         planner.purge(&mut changes)?;
     }
@@ -291,7 +291,7 @@ impl Planner<'_> {
                 let path = self.root.join(&entry.path);
                 let message =
                     format!("the directory \"{}\", which nothing declares, is not empty", path.display());
-                return Err(conflict(message).of_property("purge").with_hint(
+                return Err(Failure::conflict(message).of_property("purge").with_hint(
                     "set `force: true` to remove such directories with their content, or keep it with `ignore`",
                 ));
             }
@@ -315,17 +315,13 @@ impl Planner<'_> {
             TreeEntryKind::Link(_) => "a symbolic link",
             TreeEntryKind::Special(what) => what,
         };
-        let failure = conflict(format!("\"{}\" is {what}, {expected}", path.display()));
+        let failure = Failure::conflict(format!("\"{}\" is {what}, {expected}", path.display()));
         let hint = match (&found.entry.kind, expected) {
             (TreeEntryKind::File, "not a link") => "set `force: true` to replace files with links",
             _ => "move away what is at this path",
         };
         failure.with_missing(MissingPrerequisite::Path(path)).with_hint(hint)
     }
-}
-
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
 }
 
 #[cfg(test)]

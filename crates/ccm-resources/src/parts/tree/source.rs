@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use ccm_host::{FileError, FileStep, Files, TreeEntryKind, WalkStep, is_temp_path, walk_order};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::glob::TreeGlobs;
 use super::{DesiredEntry, DesiredKind, EntryContent, Rendered};
@@ -131,7 +131,7 @@ pub(crate) fn stays_inside(link: &Path, text: &Path) -> bool {
 }
 
 fn conflict(path: &Path, what: &str) -> Failure {
-    Failure::new(FailureKind::Conflict, format!("\"{}\" {what}", path.display()))
+    Failure::conflict(format!("\"{}\" {what}", path.display()))
 }
 
 fn of_source(failure: Failure) -> Failure {

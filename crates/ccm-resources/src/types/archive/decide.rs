@@ -104,12 +104,7 @@ impl ResourceKind for ArchiveResource {
 }
 
 pub(crate) fn decide(archive: &DesiredArchive, state: &ArchiveState) -> Decision<ArchiveRule> {
-    let change = |reason, message: String, action| Decision::Change {
-        reason,
-        noop_message: format!("Would have {message}"),
-        action,
-        diff: None,
-    };
+    let change = |reason, action| Decision::Change { reason, action, diff: None };
     let into = archive.extraction.as_ref().map(|extraction| extraction.into.display().to_string());
     match plan(archive, state) {
         ArchivePlan::Keep(reason) => Decision::Keep { reason },
@@ -120,33 +115,22 @@ pub(crate) fn decide(archive: &DesiredArchive, state: &ArchiveState) -> Decision
                 Some(into) => format!("from {url}, extracted into {into}"),
                 None => format!("from {url}"),
             };
-            let message = match &into {
-                Some(into) => format!("downloaded {url}, and extracted it into {into}"),
-                None => format!("downloaded {url}"),
-            };
             let is_new = state.found.target.is_none();
             let action = Action::new(if is_new { Verb::Create } else { Verb::Replace }).of(detail);
-            change(reason, message, with_checksums(action, archive, state))
+            change(reason, with_checksums(action, archive, state))
         }
         ArchivePlan::Extract => {
             let into = into.unwrap_or_default();
             let action = Action::new(Verb::Create).of(format!("extracted into {into}"));
-            change(ArchiveRule::NotExtracted, format!("extracted it into {into}"), action)
+            change(ArchiveRule::NotExtracted, action)
         }
         ArchivePlan::SetAttributes(differences) => {
-            let names: Vec<&str> = differences.iter().map(|difference| difference.name).collect();
             let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
                 action.changing(difference.name, Some(difference.from.clone()), Some(difference.to.clone()))
             });
-            change(
-                ArchiveRule::Differs(in_words(&differences)),
-                format!("updated {}", names.join(" and ")),
-                action,
-            )
+            change(ArchiveRule::Differs(in_words(&differences)), action)
         }
-        ArchivePlan::Remove => {
-            change(ArchiveRule::Present, "removed the file".to_owned(), Action::new(Verb::Remove).of("file"))
-        }
+        ArchivePlan::Remove => change(ArchiveRule::Present, Action::new(Verb::Remove).of("file")),
     }
 }
 
@@ -175,7 +159,7 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
     if state.found.link {
         let message = format!("\"{}\" is a symbolic link", archive.path.display());
         return ArchivePlan::Fail(
-            Failure::new(FailureKind::Conflict, message).with_hint("use the path that the link leads to"),
+            Failure::conflict(message).with_hint("use the path that the link leads to"),
         );
     }
     let Some(target) = &state.found.target else {
@@ -285,7 +269,7 @@ fn not_a_file(kind: FileKind) -> Option<&'static str> {
 
 fn not_a_file_failure(path: &Path, what: &str) -> Failure {
     let message = format!("\"{}\" is {what}, not a file", path.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_missing(MissingPrerequisite::Path(path.to_owned()))
         .with_hint("use the path of the downloaded file as the name, and `extract_parent` for the directory")
 }
@@ -293,14 +277,14 @@ fn not_a_file_failure(path: &Path, what: &str) -> Failure {
 fn parent_missing(path: &Path) -> Failure {
     let directory = directory_of(path);
     let message = format!("the directory \"{}\" does not exist", directory.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_missing(MissingPrerequisite::Path(directory.to_owned()))
         .with_hint("manage the directory with a file resource and `ensure: directory`")
 }
 
 fn no_directory(extraction: &Extraction, what: &str) -> Failure {
     let message = format!("\"{}\" is {what}, not a directory", extraction.into.display());
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .of_property("extract_parent")
         .with_missing(MissingPrerequisite::Path(extraction.into.clone()))
         .with_hint("move away what is at this path, or extract into another directory")

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_host::{ArchiveFormat, HeaderField, HttpCredentials, HttpUrl, is_temp_path};
-use ccm_model::{DiagnosticKind, Resource};
+use ccm_model::Resource;
 use ccm_properties::PropertyError;
 
 use super::properties::ArchiveProperties;
@@ -50,7 +50,7 @@ impl DesiredArchive {
     pub(crate) fn build(resource: &Resource, written: ArchiveProperties) -> Result<Self, Vec<PropertyError>> {
         let name = &*resource.id.name;
         let path = Path::new(name);
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = resource.is_absent();
         let mut errors: Vec<PropertyError> = path_error(name, "file")
             .map(|(message, hint)| {
                 hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint)
@@ -116,37 +116,40 @@ fn not_with_absent(written: &ArchiveProperties) -> Vec<PropertyError> {
     ];
     let errors = given.into_iter().filter(|(_, is_given)| *is_given).map(|(property, _)| {
         let message = format!("`{property}` is not allowed with `ensure: absent`");
-        PropertyError::new(DiagnosticKind::Conflict, property, message)
-            .with_hint("remove this property: what was extracted is removed by resources of its own")
+        PropertyError::conflict(
+            property,
+            message,
+            "remove this property: what was extracted is removed by resources of its own",
+        )
     });
     errors.collect()
 }
 
 /// Returns the errors of properties that contradict one another, or lack another one.
 fn conflicts(written: &ArchiveProperties) -> Vec<PropertyError> {
-    let error = |property, message: &str, hint: &str| {
-        PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
-    };
     let extracts = written.extract_parent.is_some();
     let mut errors = Vec::new();
     if written.url.is_none() {
-        let missing = PropertyError::new(DiagnosticKind::Missing, "url", "`url` is missing");
-        errors.push(missing.with_hint("write `url`, the address of the file"));
+        errors.push(PropertyError::missing("url", "write `url`, the address of the file"));
     }
     if written.checksum.is_some() && written.checksum_url.is_some() {
         let message = "`checksum` and `checksum_url` exclude each other";
-        errors.push(error("checksum_url", message, "keep one of them"));
+        errors.push(PropertyError::conflict("checksum_url", message, "keep one of them"));
     }
     if written.password.is_some() && written.username.is_none() {
-        errors.push(error("password", "`password` needs `username`", "write `username`"));
+        errors.push(PropertyError::conflict("password", "`password` needs `username`", "write `username`"));
     }
     if written.creates.is_some() && !extracts {
         let message = "`creates` needs `extract_parent`";
-        errors.push(error("creates", message, "write `extract_parent`, the directory to extract into"));
+        errors.push(PropertyError::conflict(
+            "creates",
+            message,
+            "write `extract_parent`, the directory to extract into",
+        ));
     }
     if written.strip_components.is_some() && !extracts {
         let message = "`strip_components` needs `extract_parent`";
-        errors.push(error(
+        errors.push(PropertyError::conflict(
             "strip_components",
             message,
             "write `extract_parent`, or remove `strip_components`",
@@ -155,7 +158,7 @@ fn conflicts(written: &ArchiveProperties) -> Vec<PropertyError> {
     if written.cleanup == Some(true) && (written.creates.is_none() || !extracts) {
         let message = "`cleanup` needs `extract_parent` and `creates`";
         let hint = "write both: without the file, `creates` shows whether there is something to do";
-        errors.push(error("cleanup", message, hint));
+        errors.push(PropertyError::conflict("cleanup", message, hint));
     }
     errors
 }

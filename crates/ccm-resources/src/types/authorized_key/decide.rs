@@ -2,14 +2,14 @@
 
 use ccm_engine::Described;
 use ccm_host::Account;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
+use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use super::properties::AuthorizedKeyProperties;
 use crate::parts::ssh_keys::key_line::KeyLine;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
 use crate::parts::text::{self, TextLines, shown};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// The desired key, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,22 +28,18 @@ impl DesiredKey {
         resource: &Resource,
         written: AuthorizedKeyProperties,
     ) -> Result<Self, Vec<PropertyError>> {
-        let missing = |property, hint: &str| {
-            PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is missing"))
-                .with_hint(hint)
-        };
         let name = resource.id.name.to_string();
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let mut errors = Vec::new();
         if name.chars().any(char::is_control) || name.trim() != name {
             let message = "the comment of a key is one line without blanks around it";
             errors.push(PropertyError::of_name(message));
         }
         if written.key.is_none() && !is_absent {
-            errors.push(missing("key", "write `key`, like `ssh-ed25519 AAAA…`"));
+            errors.push(PropertyError::missing("key", "write `key`, like `ssh-ed25519 AAAA…`"));
         }
         let Some(user) = written.user else {
-            errors.push(missing("user", "write `user`, who may log in with the key"));
+            errors.push(PropertyError::missing("user", "write `user`, who may log in with the key"));
             return Err(errors);
         };
         if !errors.is_empty() {
@@ -121,8 +117,6 @@ impl ObjectType for DesiredKey {
     type Difference = KeyDifference;
     type Effect = ();
 
-    const WORD: &'static str = "key";
-
     fn plan(&self, state: &KeyState) -> ObjectPlan<KeyDifference> {
         let Some(account) = &state.account else {
             return if self.is_absent {
@@ -140,7 +134,7 @@ impl ObjectType for DesiredKey {
             let home = &account.home;
             let message =
                 format!("the home directory \"{}\" of user `{}` does not exist", home.display(), self.user);
-            let failure = Failure::new(FailureKind::Conflict, message).of_property("user");
+            let failure = Failure::conflict(message).of_property("user");
             return ObjectPlan::Fail(
                 failure
                     .with_missing(MissingPrerequisite::Principal(self.user.clone()))
@@ -201,7 +195,7 @@ fn desired_line(key: &DesiredKey, old_options: &[u8]) -> Vec<u8> {
 }
 
 fn no_user(user: &str) -> Failure {
-    Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"))
+    Failure::conflict(format!("user `{user}` does not exist"))
         .of_property("user")
         .with_missing(MissingPrerequisite::Principal(user.to_owned()))
         .with_hint(format!("add a `user` resource for `{user}`"))

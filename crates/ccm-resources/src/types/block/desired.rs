@@ -1,10 +1,10 @@
 //! The desired block, complete and checked.
 
-use ccm_model::{DiagnosticKind, Resource};
+use ccm_model::Resource;
 use ccm_properties::{PropertyError, Text};
 
 use super::properties::BlockProperties;
-use crate::parts::text::{Insertion, PartTarget, TargetProperties, is_absent, missing, not_with_absent};
+use crate::parts::text::{Insertion, PartTarget, TargetProperties};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DesiredBlock {
@@ -27,7 +27,7 @@ impl DesiredBlock {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let target = PartTarget::build(resource, target, &mut errors);
         let name = &*resource.id.name;
         if name.contains(['\n', '\r', '\0']) || name.trim() != name {
@@ -39,9 +39,14 @@ impl DesiredBlock {
         let markers = ["BEGIN", "END"].map(|word| format!("{comment} {word} ccm {name}{comment_end}"));
         match &written.content {
             Some(_) if is_absent => {
-                errors.push(not_with_absent("content", "remove `content`: the block is removed whole"));
+                errors.push(PropertyError::not_with_absent(
+                    "content",
+                    "remove `content`: the block is removed whole",
+                ));
             }
-            None if !is_absent => errors.push(missing("content", "write `content`, the lines of the block")),
+            None if !is_absent => {
+                errors.push(PropertyError::missing("content", "write `content`, the lines of the block"))
+            }
             Some(content) => errors.extend(content_error(content, &markers)),
             None => {}
         }
@@ -65,8 +70,11 @@ fn comment(
     let text = text.map_or_else(|| default.to_owned(), |text| text.0);
     if text.trim().is_empty() || text.contains(['\n', '\r', '\0']) {
         let message = format!("`{property}` must be the text of a comment on one line");
-        let error = PropertyError::new(DiagnosticKind::InvalidValue, property, message);
-        errors.push(error.with_hint("write the text with which comments begin or end, such as `#` or `;`"));
+        errors.push(PropertyError::invalid(
+            property,
+            message,
+            "write the text with which comments begin or end, such as `#` or `;`",
+        ));
     }
     text.trim().to_owned()
 }
@@ -76,9 +84,7 @@ fn comment_end(text: Option<Text>, errors: &mut Vec<PropertyError>) -> String {
 }
 
 fn content_error(content: &str, markers: &[String; 2]) -> Option<PropertyError> {
-    let error = |message: &str, hint: &str| {
-        Some(PropertyError::new(DiagnosticKind::InvalidValue, "content", message).with_hint(hint))
-    };
+    let error = |message: &str, hint: &str| Some(PropertyError::invalid("content", message, hint));
     if content.contains('\0') {
         return error("the content contains a NUL character", "remove it");
     }

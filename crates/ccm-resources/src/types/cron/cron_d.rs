@@ -41,7 +41,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
             state.content = file.into_content();
         } else if found.parent_missing && job.entry.is_some() {
             let message = format!("the directory \"{DIRECTORY}\" does not exist");
-            return Err(Failure::new(FailureKind::Conflict, message)
+            return Err(Failure::conflict(message)
                 .with_missing(MissingPrerequisite::Path(DIRECTORY.into()))
                 .with_hint("install the package `cron` (Debian family) or `cronie` (Red Hat family)"));
         }

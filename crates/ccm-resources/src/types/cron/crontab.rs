@@ -76,7 +76,7 @@ impl Provider<Object<DesiredJob>> for Crontab {
         // Somebody may have edited the crontab since.
         if read(job, context).await? != old {
             let message = format!("the crontab of `{}` changed during the run", job.user);
-            return Err(Failure::new(FailureKind::Conflict, message).with_hint("run ccm again"));
+            return Err(Failure::conflict(message).with_hint("run ccm again"));
         }
         crontab(job, "-").stdin(new).run(&*context).await
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::{CronEntry, DesiredJob};
 use crate::parts::text::shown;
@@ -68,15 +68,13 @@ impl ObjectType for DesiredJob {
     type Difference = CronDifference;
     type Effect = ();
 
-    const WORD: &'static str = "job";
-
     fn plan(&self, state: &CronState) -> ObjectPlan<CronDifference> {
         let Some(entry) = &self.entry else {
             return if state.exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
         };
         if state.user_missing {
             let user = &self.user;
-            let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
+            let failure = Failure::conflict(format!("user `{user}` does not exist"));
             return ObjectPlan::Fail(
                 failure
                     .of_property("user")

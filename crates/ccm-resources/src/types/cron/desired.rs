@@ -4,7 +4,6 @@ use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::PropertyError;
 
 use super::properties::CronProperties;
-use crate::support::object_plan::is_absent;
 
 /// Maximum length of the name, which is a file.
 const MAX_NAME: usize = 100;
@@ -37,7 +36,7 @@ impl DesiredJob {
             .into_iter()
             .collect();
         let user = written.user.map_or_else(|| "root".to_owned(), |user| user.0);
-        if is_absent(resource) {
+        if resource.is_absent() {
             return if errors.is_empty() { Ok(Self { name, entry: None, user }) } else { Err(errors) };
         }
         let fields = [
@@ -52,8 +51,7 @@ impl DesiredJob {
             errors.push(error.with_hint("write `minute` and `hour`; `minute: \"*\"` runs it every minute"));
         }
         let Some(command) = written.command else {
-            let error = PropertyError::new(DiagnosticKind::Missing, "command", "`command` is missing");
-            errors.push(error.with_hint("write `command`, the text for the shell"));
+            errors.push(PropertyError::missing("command", "write `command`, the text for the shell"));
             return Err(errors);
         };
         if !errors.is_empty() {

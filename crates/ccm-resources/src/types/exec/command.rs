@@ -103,12 +103,11 @@ impl Exec {
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (syntax, &written.args) {
             (CommandSyntax::Words, Some(args)) => program_alone(text, args),
-            (CommandSyntax::Shell, Some(_)) => Err(PropertyError::new(
-                DiagnosticKind::Conflict,
+            (CommandSyntax::Shell, Some(_)) => Err(PropertyError::conflict(
                 "args",
                 "`args` has no meaning for the shell provider",
-            )
-            .with_hint("write the arguments into `command`, or drop `provider: shell`")),
+                "write the arguments into `command`, or drop `provider: shell`",
+            )),
             (_, None) => command_line(syntax, text, "command"),
         };
         let line = line.map_err(|error| errors.push(error)).ok();
@@ -121,11 +120,7 @@ impl Exec {
             for (property, guards) in [("onlyif", &onlyif), ("unless", &unless)] {
                 errors.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
                     let (message, hint) = executor.refusal(&guard.text)?;
-                    Some(
-                        PropertyError::new(DiagnosticKind::InvalidValue, property, message)
-                            .with_hint(hint)
-                            .at_element(Some(element)),
-                    )
+                    Some(PropertyError::invalid(property, message, hint).at_element(Some(element)))
                 }));
             }
         }
@@ -138,9 +133,7 @@ impl Exec {
         ];
         if let (Some(_), Some((conflict, _))) = (expected, given.iter().find(|(_, given)| *given)) {
             let message = format!("`{conflict}` and `exit_code` of `expect` are both given");
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, conflict, message).with_hint("keep one of them"),
-            );
+            errors.push(PropertyError::conflict(conflict, message, "keep one of them"));
         }
         let returns: Vec<u8> =
             codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
@@ -223,13 +216,13 @@ fn conflicting_places(written: &ExecProperties) -> Vec<PropertyError> {
     if written.path.is_some() && environment.is_some_and(|all| search_path(&all.0).is_some()) {
         let message = "PATH is given twice, here and as `path`";
         let hint = "keep `path`: ccm finds the command with it, and passes it to the command";
-        errors.push(PropertyError::new(DiagnosticKind::Conflict, "environment", message).with_hint(hint));
+        errors.push(PropertyError::conflict("environment", message, hint));
     }
     let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
     if written.cwd.is_some() && names_workdir {
         let message = "`cwd` and `workdir` of the sandbox are both given";
         let hint = "keep `workdir`: the command starts there";
-        errors.push(PropertyError::new(DiagnosticKind::Conflict, "cwd", message).with_hint(hint));
+        errors.push(PropertyError::conflict("cwd", message, hint));
     }
     errors
 }
@@ -260,11 +253,7 @@ fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -
         .filter(|_| !has_expression(text))
         .and_then(|args| args.iter().position(|arg| has_expression(arg)));
     let property = if element.is_some() { "args" } else { "command" };
-    Some(
-        PropertyError::new(DiagnosticKind::InvalidValue, property, message)
-            .with_hint(hint)
-            .at_element(element),
-    )
+    Some(PropertyError::invalid(property, message, hint).at_element(element))
 }
 
 fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {

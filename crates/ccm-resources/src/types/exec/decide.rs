@@ -48,13 +48,7 @@ pub(crate) fn needs_guards(exec: &Exec, creates_satisfied: bool, triggered: bool
 /// Decides by the decision table, whose first row that applies wins.
 pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) -> Decision<ExecRule> {
     let keep = |reason| Decision::Keep { reason };
-    let change = |reason| {
-        let noop_message = match trigger {
-            Some(_) => "Would have executed via subscribe",
-            None => "Would have executed",
-        };
-        Decision::Change { reason, noop_message: noop_message.to_owned(), action: action(exec), diff: None }
-    };
+    let change = |reason| Decision::Change { reason, action: action(exec), diff: None };
     let triggered = |guards_allow| {
         trigger.map(|trigger| change(ExecRule::Triggered { trigger: trigger.clone(), guards_allow }))
     };
@@ -182,9 +176,7 @@ mod tests {
             let (decided, why) = match decide(&exec, &state, trigger.as_ref()) {
                 Decision::Keep { reason } => ("keep".to_owned(), reason),
                 Decision::Fail { reason, .. } => ("fail".to_owned(), reason),
-                Decision::Change { reason, noop_message, .. } => {
-                    (noop_message.replace("Would have executed", "execute"), reason)
-                }
+                Decision::Change { reason, .. } => ("execute".to_owned(), reason),
             };
             assert_eq!((&*decided, &*why.to_string()), (action, reason), "{row}");
             rows += 1;

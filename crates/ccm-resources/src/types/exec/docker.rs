@@ -30,5 +30,5 @@ pub(crate) fn executor_error(
         "`provider: docker` needs an executor of the kind `docker`, and `{name}` starts commands on this host"
     );
     let hint = "leave out `provider`, or name another executor";
-    Some(PropertyError::new(DiagnosticKind::Conflict, "executor", message).with_hint(hint))
+    Some(PropertyError::conflict("executor", message, hint))
 }

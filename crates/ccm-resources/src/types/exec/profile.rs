@@ -1,6 +1,5 @@
 //! Sandbox profiles: names for what a sandbox opens.
 
-use ccm_model::DiagnosticKind;
 use ccm_properties::{PropertyError, PropertyKind, TextValue, ValueError};
 
 use super::sandbox::{SandboxProperties, word};
@@ -58,9 +57,11 @@ pub(crate) fn profile_conflicts(sandbox: &SandboxProperties) -> Vec<PropertyErro
     ];
     let conflict = |property: &str| {
         let message = format!("`{property}` opens what the profile `{}` keeps closed", profile.name());
-        PropertyError::new(DiagnosticKind::Conflict, "sandbox", message).with_hint(format!(
-            "leave out `{property}`, or leave out `profile` and open what the command needs"
-        ))
+        PropertyError::conflict(
+            "sandbox",
+            message,
+            format!("leave out `{property}`, or leave out `profile` and open what the command needs"),
+        )
     };
     opened.iter().filter(|(_, is_opened)| *is_opened).map(|(property, _)| conflict(property)).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ccm_host::{AllowedPrograms, Command};
-use ccm_model::{Diagnostic, DiagnosticKind, Failure, FailureKind, Node, escape_control};
+use ccm_model::{Diagnostic, Failure, FailureKind, Node, escape_control};
 use ccm_properties::{PropertyError, PropertyKind, PropertyValue, TextKind, TextValue, ValueError, expected};
 use ccm_shell::{ShellBudget, ShellContext, ShellDialect, ShellProgram, ShellReading, ShellSpan, read};
 
@@ -131,9 +131,7 @@ impl Exec {
         };
         let error = |property, element, line: &CommandLine| {
             let error = analysed(self.syntax, line, &context, self.sensitive).err()?;
-            let located = PropertyError::new(DiagnosticKind::InvalidValue, property, error.message)
-                .with_hint(error.hint)
-                .at_element(element);
+            let located = PropertyError::invalid(property, error.message, error.hint).at_element(element);
             let range = error.span.range();
             Some(if range.is_empty() { located } else { located.at_bytes(range) })
         };

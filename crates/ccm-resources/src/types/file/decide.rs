@@ -4,7 +4,7 @@ use std::fmt;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileInfo, FileKind};
-use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, joined};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::action;
 use super::content_change::{self, ContentChange};
@@ -106,18 +106,6 @@ impl Differences {
     fn is_none(&self) -> bool {
         *self == Self::default()
     }
-
-    fn names(&self) -> String {
-        let all = [
-            ("content", self.content),
-            ("owner", self.owner.is_some()),
-            ("group", self.group.is_some()),
-            ("mode", self.mode.is_some()),
-        ];
-        let names: Vec<&str> =
-            all.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
-        joined(&names, "and")
-    }
 }
 
 /// Returns the difference of an unmanaged mode: a new owner or group removes the set-id bits of a file.
@@ -188,30 +176,18 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
 }
 
 fn decide_plan(file: &DesiredFile, state: &FileState, plan: FilePlan) -> Decision<FileRule> {
-    let change = |reason, message: String, action: Action, diff: Option<String>| Decision::Change {
-        reason,
-        noop_message: format!("Would have {message}"),
-        action,
-        diff,
-    };
+    let change = |reason, action: Action, diff: Option<String>| Decision::Change { reason, action, diff };
     match plan {
         FilePlan::Keep(reason) => Decision::Keep { reason },
         FilePlan::Inside(own, changes) => inside(file, state, *own, &changes),
         FilePlan::Fail(failure) => Decision::Fail { reason: FileRule::Conflict, failure },
         FilePlan::Create => {
             let ContentChange { diff, .. } = content_change::to_desired(file, state);
-            change(FileRule::NoFile, "created the file".to_owned(), action::creation(file, state), diff)
+            change(FileRule::NoFile, action::creation(file, state), diff)
         }
-        FilePlan::MakeDirectory => {
-            let message = match state.missing_parents.len() {
-                0 => "created the directory".to_owned(),
-                above => format!("created the directory and {above} above it"),
-            };
-            change(FileRule::NoDirectory, message, action::creation(file, state), None)
-        }
+        FilePlan::MakeDirectory => change(FileRule::NoDirectory, action::creation(file, state), None),
         FilePlan::MakeLink(linking) => {
-            let action = link::action(file, state, linking);
-            change(FileRule::Link(linking), link::noop_message(linking).to_owned(), action, None)
+            change(FileRule::Link(linking), link::action(file, state, linking), None)
         }
         FilePlan::ReplaceLink(differences) => {
             let ContentChange { diff, lines } = content_change::to_desired(file, state);
@@ -222,19 +198,18 @@ fn decide_plan(file: &DesiredFile, state: &FileState, plan: FilePlan) -> Decisio
                 Some(owner) => FileRule::UntrustedLink(owner),
                 None => FileRule::DanglingLink,
             };
-            change(reason, "replaced the link with a file".to_owned(), action, diff)
+            change(reason, action, diff)
         }
         FilePlan::Update(differences) => {
             let content = differences.content.then(|| content_change::to_desired(file, state));
             let ContentChange { diff, lines } = content.unwrap_or_default();
             let action = action::update(file, state, &differences, lines);
-            let names = differences.names();
-            change(FileRule::Differs(differences), format!("updated {names}"), action, diff)
+            change(FileRule::Differs(differences), action, diff)
         }
         FilePlan::Remove(what) => {
             let (action, diff) =
                 (action::removal(file, state, what), content_change::to_nothing(file, state));
-            change(FileRule::Present(what), format!("removed {what}"), action, diff)
+            change(FileRule::Present(what), action, diff)
         }
     }
 }
@@ -246,22 +221,16 @@ fn inside(
     own: FilePlan,
     changes: &[TreeChange],
 ) -> Decision<FileRule> {
-    let (reason, message, action) = match decide_plan(file, state, own) {
-        Decision::Change { reason, noop_message, action, .. } => (reason, noop_message + " and", action),
-        Decision::Keep { .. } => {
-            (FileRule::Inside(changes.len()), "Would have".to_owned(), Action::new(Verb::Change))
-        }
+    let (reason, action) = match decide_plan(file, state, own) {
+        Decision::Change { reason, action, .. } => (reason, action),
+        Decision::Keep { .. } => (FileRule::Inside(changes.len()), Action::new(Verb::Change)),
         failed @ Decision::Fail { .. } => return failed,
     };
     let (action, diff) = match &state.inside {
         Some(tree) => (report::add_entries(action, changes, tree), tree.details.diff.clone()),
         None => (action, None),
     };
-    let noop_message = match changes.len() {
-        1 => format!("{message} changed 1 entry in it"),
-        number => format!("{message} changed {number} entries in it"),
-    };
-    Decision::Change { reason, noop_message, action, diff }
+    Decision::Change { reason, action, diff }
 }
 
 /// Adds the changes in a directory to the plan for the directory itself.
@@ -309,7 +278,8 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         let message =
             format!("can't remove \"{path}\", which is or contains the state directory of this run");
         return FilePlan::Fail(
-            conflict(message).with_hint("remove this resource, or use --state-dir to name another directory"),
+            Failure::conflict(message)
+                .with_hint("remove this resource, or use --state-dir to name another directory"),
         );
     }
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
@@ -370,13 +340,13 @@ fn present(file: &DesiredFile, state: &FileState) -> FilePlan {
     let differences = Differences::between(file, state, target);
     match target.kind {
         FileKind::Directory { .. } => {
-            let failure = conflict(format!("\"{path}\" is a directory"));
+            let failure = Failure::conflict(format!("\"{path}\" is a directory"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint("use `ensure: directory` for a directory"))
         }
-        FileKind::Special(what) if file.content.is_some() => {
-            FilePlan::Fail(conflict(format!("\"{path}\" is {what}, whose content cannot be managed")))
-        }
+        FileKind::Special(what) if file.content.is_some() => FilePlan::Fail(Failure::conflict(format!(
+            "\"{path}\" is {what}, whose content cannot be managed"
+        ))),
         _ if differences.is_none() => FilePlan::Keep(FileRule::AsDesired),
         _ if !state.found.link => FilePlan::Update(differences),
         _ if file.content.is_some() => FilePlan::ReplaceLink(differences),
@@ -400,7 +370,7 @@ fn directory(file: &DesiredFile, state: &FileState) -> FilePlan {
         FileKind::Directory { .. } => FilePlan::Update(differences),
         other => {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
-            let failure = conflict(format!("\"{path}\" is {what}, not a directory"));
+            let failure = Failure::conflict(format!("\"{path}\" is {what}, not a directory"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(
                 failure.with_hint("move away what is at this path: ccm does not replace it with a directory"),
@@ -424,7 +394,7 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
         Some(FileKind::Directory { empty: None }) => FilePlan::Remove(Removal::Directory),
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
-            let failure = conflict(format!("the directory \"{path}\" is not empty"));
+            let failure = Failure::conflict(format!("the directory \"{path}\" is not empty"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint(if state.is_top_level {
                 REMOVE_SINGLY
@@ -438,7 +408,7 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
 }
 
 fn no_backups() -> Failure {
-    Failure::new(FailureKind::Conflict, "`backup` needs a state directory")
+    Failure::conflict("`backup` needs a state directory")
         .of_property("backup")
         .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`")
 }
@@ -453,31 +423,27 @@ pub(crate) const REMOVE_SINGLY: &str = "remove what is in it with resources of t
 /// Returns the failure of a path that turned out to lead to a directory directly below `/`.
 fn top_level(file: &DesiredFile) -> Failure {
     let path = file.path.display();
-    conflict(format!("\"{path}\" is a directory directly below `/`"))
+    Failure::conflict(format!("\"{path}\" is a directory directly below `/`"))
         .of_property("force")
         .with_hint(REMOVE_SINGLY)
-}
-
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
 }
 
 fn attributes_of_link(file: &DesiredFile) -> Failure {
     let message =
         format!("\"{}\" is a symbolic link, whose attributes cannot be managed", file.path.display());
-    conflict(message).with_hint("use the path that the link leads to")
+    Failure::conflict(message).with_hint("use the path that the link leads to")
 }
 
 fn dangling_link(file: &DesiredFile) -> Failure {
     let message = format!("\"{}\" is a dangling symbolic link", file.path.display());
-    conflict(message)
+    Failure::conflict(message)
         .with_hint("use the path that the link leads to")
         .with_missing(MissingPrerequisite::Path(file.path.clone()))
 }
 
 fn parent_missing(file: &DesiredFile) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
-    conflict(format!("the directory \"{parent}\" does not exist"))
+    Failure::conflict(format!("the directory \"{parent}\" does not exist"))
         .with_missing(MissingPrerequisite::Path(file.path.parent().unwrap_or(&file.path).to_owned()))
         .with_hint("manage the directory with a file resource and `ensure: directory`")
 }

@@ -106,9 +106,7 @@ impl DesiredFile {
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
         if written.content.is_some() && written.source.is_some() {
             let message = "`content` and `source` exclude each other";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "source", message).with_hint("keep one of them"),
-            );
+            errors.push(PropertyError::conflict("source", message, "keep one of them"));
         }
         errors.extend(content_errors(ensure, &written));
         errors.extend(checksum_errors(ensure, &written));
@@ -118,23 +116,26 @@ impl DesiredFile {
         let is_purged = ensure == FileEnsure::Directory && written.purge == Some(true);
         if force && !is_purged && !matches!(ensure, FileEnsure::Absent | FileEnsure::Link) {
             let message = "`force` is only allowed with `ensure: absent`, `ensure: link` or `purge`";
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, "force", message).with_hint(
+            errors.push(PropertyError::conflict(
+                "force",
+                message,
                 "remove `force`: a file is replaced without it, and a directory is never replaced by a file",
             ));
         }
         if force && ensure == FileEnsure::Absent && Path::new(name).parent() == Some(Path::new("/")) {
             let message =
                 format!("`force` does not remove `{}`, which is directly below `/`", name.escape_debug());
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "force", message)
-                    .with_hint(format!("remove `force`, or {REMOVE_SINGLY}")),
-            );
+            errors.push(PropertyError::conflict(
+                "force",
+                message,
+                format!("remove `force`, or {REMOVE_SINGLY}"),
+            ));
         }
         let validators = ContentCheck::build(written.validate, &mut errors);
         if force && backup && ensure != FileEnsure::Link {
             let message = "`backup` and `force` exclude each other";
             let hint = "remove one of the two: `backup` keeps the content of a file, not of a directory";
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, "backup", message).with_hint(hint));
+            errors.push(PropertyError::conflict("backup", message, hint));
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -204,7 +205,7 @@ fn checksum_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<Property
     if is_web && ensure == FileEnsure::Directory {
         let message = "`source` can't be a URL with `ensure: directory`";
         let hint = "use an `archive` with `extract_parent`";
-        return vec![PropertyError::new(DiagnosticKind::Conflict, "source", message).with_hint(hint)];
+        return vec![PropertyError::conflict("source", message, hint)];
     }
     match (is_web, &written.checksum) {
         (true, None) => {
@@ -287,39 +288,41 @@ fn content_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyE
         };
         let word = ensure.word();
         let message = format!("`{property}` is not allowed with `ensure: {word}`");
-        errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
+        errors.push(PropertyError::conflict(property, message, reason));
     }
     let has_content = written.content.is_some() || written.source.is_some();
     if written.validate.is_some() && ensure == FileEnsure::Directory {
         let message = "`validate` is not allowed with `ensure: directory`";
-        errors.push(
-            PropertyError::new(DiagnosticKind::Conflict, "validate", message)
-                .with_hint("manage the file to check with a resource of its own"),
-        );
+        errors.push(PropertyError::conflict(
+            "validate",
+            message,
+            "manage the file to check with a resource of its own",
+        ));
     } else if written.validate.is_some() && !has_content {
         let message = "`validate` needs `content` or `source`";
-        errors.push(
-            PropertyError::new(DiagnosticKind::Conflict, "validate", message)
-                .with_hint("remove `validate`: there is no new content to check"),
-        );
+        errors.push(PropertyError::conflict(
+            "validate",
+            message,
+            "remove `validate`: there is no new content to check",
+        ));
     }
     errors
 }
 
 /// Checks `target`, and the attributes that a link does not have.
 fn link_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyError> {
-    let conflict = |property, message: String, hint: &str| {
-        PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
-    };
     if ensure != FileEnsure::Link {
         let message = "`target` is only allowed with `ensure: link`".to_owned();
         let hint = "add `ensure: link`, or remove `target`";
-        return written.target.iter().map(|_| conflict("target", message.clone(), hint)).collect();
+        return written
+            .target
+            .iter()
+            .map(|_| PropertyError::conflict("target", message.clone(), hint))
+            .collect();
     }
     let mut errors = Vec::new();
     if written.target.is_none() {
-        let error = PropertyError::new(DiagnosticKind::Missing, "target", "`target` is missing");
-        errors.push(error.with_hint("write `target`, the path that the link leads to"));
+        errors.push(PropertyError::missing("target", "write `target`, the path that the link leads to"));
     }
     let attributes = [
         ("owner", written.owner.is_some()),
@@ -328,7 +331,11 @@ fn link_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyErro
     ];
     for (property, _) in attributes.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("`{property}` is not allowed with `ensure: link`");
-        errors.push(conflict(property, message, "manage the target with a resource of its own"));
+        errors.push(PropertyError::conflict(
+            property,
+            message,
+            "manage the target with a resource of its own",
+        ));
     }
     errors
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_engine::Context;
 use ccm_host::{FileKind, InspectOptions};
-use ccm_model::{Action, Failure, FailureKind, Verb};
+use ccm_model::{Action, Failure, Verb};
 
 use super::decide::FilePlan;
 use super::desired::DesiredFile;
@@ -56,7 +56,7 @@ pub(super) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         return if Some(&**found) == target(file) { keep } else { change };
     }
     let path = file.path.display();
-    let conflict = |message: String| Failure::new(FailureKind::Conflict, message);
+    let conflict = |message: String| Failure::conflict(message);
     let change = match state.found.target.as_ref().map(|target| target.kind) {
         None => LinkChange::Create,
         Some(FileKind::File) if file.force => LinkChange::ReplaceFile,
@@ -88,15 +88,6 @@ pub(super) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
 
 fn target(file: &DesiredFile) -> Option<&Path> {
     file.link_target.as_deref()
-}
-
-pub(super) fn noop_message(change: LinkChange) -> &'static str {
-    match change {
-        LinkChange::Create => "created the link",
-        LinkChange::Retarget => "changed the target of the link",
-        LinkChange::ReplaceFile => "replaced the file with a link",
-        LinkChange::ReplaceEmptyDirectory => "replaced the empty directory with a link",
-    }
 }
 
 pub(super) fn action(file: &DesiredFile, state: &FileState, change: LinkChange) -> Action {

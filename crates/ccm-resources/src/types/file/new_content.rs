@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ccm_engine::Context;
 use ccm_host::{FileAttributes, FileError, FileStep, NewContent, NewFile};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::decide::FileEffect;
 use super::desired::{DesiredFile, FileContent};
@@ -85,7 +85,7 @@ async fn validate_staged(
 }
 
 fn too_large_to_validate(what: &str) -> Failure {
-    Failure::new(FailureKind::Conflict, format!("{what} is larger than {} MiB", MAX_VALIDATED >> 20))
+    Failure::conflict(format!("{what} is larger than {} MiB", MAX_VALIDATED >> 20))
         .because_of("`validate` can't be run")
         .of_property("validate")
         .with_hint("remove `validate`, and check such a large file with an `exec`")

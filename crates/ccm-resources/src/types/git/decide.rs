@@ -1,7 +1,7 @@
 //! The pure decision about a checkout.
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredCheckout;
 use super::revision::short;
@@ -69,8 +69,6 @@ impl ObjectType for DesiredCheckout {
     type Difference = CheckoutDifference;
     type Effect = CheckoutEffect;
 
-    const WORD: &'static str = "checkout";
-
     fn plan(&self, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
         match &state.presence {
             CheckoutPresence::Missing | CheckoutPresence::Empty if self.is_absent => {
@@ -80,7 +78,7 @@ impl ObjectType for DesiredCheckout {
             CheckoutPresence::Occupied(what) => {
                 let path = self.path.display();
                 ObjectPlan::Fail(
-                    conflict(format!("\"{path}\" is {what}, not a checkout of git"))
+                    Failure::conflict(format!("\"{path}\" is {what}, not a checkout of git"))
                         .with_hint("move it away, or set another `path`"),
                 )
             }
@@ -100,7 +98,7 @@ impl ObjectType for DesiredCheckout {
 fn create(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
     if let Some(parent) = &state.missing_parent {
         let message = format!("the directory \"{}\" does not exist", parent.display());
-        let failure = conflict(message).with_missing(MissingPrerequisite::Path(parent.clone()));
+        let failure = Failure::conflict(message).with_missing(MissingPrerequisite::Path(parent.clone()));
         let hint = "add a `file` resource with `ensure: directory`";
         return ObjectPlan::Fail(failure.of_property("path").with_hint(hint));
     }
@@ -115,7 +113,8 @@ fn create(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<Checko
 fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
     if let Some(owner) = &state.foreign_owner {
         let path = desired.path.display();
-        let failure = conflict(format!("the checkout \"{path}\" belongs to `{owner}`")).of_property("user");
+        let failure =
+            Failure::conflict(format!("the checkout \"{path}\" belongs to `{owner}`")).of_property("user");
         return ObjectPlan::Fail(
             failure
                 .because_of(
@@ -130,7 +129,7 @@ fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<Checko
         let files = if state.changed_files == 1 { "file" } else { "files" };
         let message = format!("the checkout \"{path}\" has local changes in {} {files}", state.changed_files);
         let hint = format!("see them with `git -C {path} diff HEAD`; `force: true` discards them");
-        return ObjectPlan::Fail(conflict(message).with_hint(hint));
+        return ObjectPlan::Fail(Failure::conflict(message).with_hint(hint));
     }
     if state.local_commits > 0 && !desired.force {
         let path = desired.path.display();
@@ -140,7 +139,7 @@ fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<Checko
             state.local_commits
         );
         return ObjectPlan::Fail(
-            conflict(message).with_hint("push them to the repository; `force: true` discards them"),
+            Failure::conflict(message).with_hint("push them to the repository; `force: true` discards them"),
         );
     }
     if desired.is_absent {
@@ -183,10 +182,6 @@ fn differences(
         found.push(CheckoutDifference::Submodules(state.outdated_submodules.clone()));
     }
     found
-}
-
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
 }
 
 #[cfg(test)]

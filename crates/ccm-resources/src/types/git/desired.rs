@@ -9,7 +9,6 @@ use ccm_properties::PropertyError;
 use super::properties::{FetchDepth, GitProperties};
 use super::remote::GitUrl;
 use super::revision::GitRevision;
-use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::{CanonicalPath, path_error};
 
 /// Time limit of a call of git, unless the manifest has another.
@@ -33,7 +32,7 @@ pub(crate) struct DesiredCheckout {
 impl DesiredCheckout {
     pub(crate) fn build(resource: &Resource, written: GitProperties) -> Result<Self, Vec<PropertyError>> {
         let mut errors = Vec::new();
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let name = &*resource.id.name;
         if written.path.is_none()
             && let Some((message, hint)) = path_error(name, "checkout")
@@ -43,8 +42,7 @@ impl DesiredCheckout {
             errors.push(hint.into_iter().fold(error, PropertyError::with_hint));
         }
         if written.url.is_none() && !is_absent {
-            let error = PropertyError::new(DiagnosticKind::Missing, "url", "`url` is missing");
-            errors.push(error.with_hint("write `url`, the address of the repository"));
+            errors.push(PropertyError::missing("url", "write `url`, the address of the repository"));
         }
         if !errors.is_empty() {
             return Err(errors);

@@ -38,7 +38,7 @@ pub(crate) async fn resolve(
             let printed = ask_repository(desired, tool, &["--symref", "--", url, "HEAD"], context).await?;
             return default_branch(&printed).map(Some).ok_or_else(|| {
                 let message = format!("the repository {url} has no default branch");
-                Failure::new(FailureKind::Conflict, message).with_hint("push a branch, or set `revision`")
+                Failure::conflict(message).with_hint("push a branch, or set `revision`")
             });
         }
         Some(GitRevision::Commit(commit)) => {
@@ -72,7 +72,7 @@ pub(crate) async fn resolve(
     } else {
         "check the name with `git ls-remote`"
     };
-    Err(Failure::new(FailureKind::Conflict, message).of_property("revision").with_hint(hint))
+    Err(Failure::conflict(message).of_property("revision").with_hint(hint))
 }
 
 /// Lists references of the repository. An earlier resource may make a local repository that does not exist.

@@ -1,12 +1,12 @@
 //! The pure decision about a group.
 
 use ccm_engine::Described;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
+use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use super::properties::GroupProperties;
 use crate::parts::accounts::{GroupLine, name_list};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// The desired group, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,14 +23,15 @@ impl DesiredGroup {
     pub(crate) fn build(resource: &Resource, written: GroupProperties) -> Result<Self, Vec<PropertyError>> {
         if written.members_exclusive == Some(true) && written.members.is_none() {
             let message = "`members_exclusive` needs `members`";
-            return Err(vec![
-                PropertyError::new(DiagnosticKind::Conflict, "members_exclusive", message)
-                    .with_hint("write `members`; an empty list removes all members"),
-            ]);
+            return Err(vec![PropertyError::conflict(
+                "members_exclusive",
+                message,
+                "write `members`; an empty list removes all members",
+            )]);
         }
         Ok(Self {
             name: resource.id.name.to_string(),
-            is_absent: is_absent(resource),
+            is_absent: resource.is_absent(),
             gid: written.gid.map(|gid| gid.0),
             members: written.members.map(|members| members.into_iter().map(|member| member.0).collect()),
             members_exclusive: written.members_exclusive.unwrap_or_default(),
@@ -80,8 +81,6 @@ impl ObjectType for DesiredGroup {
     type State = GroupState;
     type Difference = GroupDifference;
     type Effect = ();
-
-    const WORD: &'static str = "group";
 
     fn plan(&self, state: &GroupState) -> ObjectPlan<GroupDifference> {
         let differences = differences(self, state);
@@ -149,15 +148,17 @@ fn obstacle(group: &DesiredGroup, state: &GroupState, differences: &[GroupDiffer
     differences.iter().find_map(|difference| match difference {
         GroupDifference::Gid { to, .. } => {
             let owner = state.gid_owner.as_ref()?;
-            let failure =
-                conflict(format!("gid {to} belongs to group `{owner}`")).of_property("gid").with_hint(
-                    format!("use another `gid`, or change the number of `{owner}` with an earlier resource"),
-                );
+            let failure = Failure::conflict(format!("gid {to} belongs to group `{owner}`"))
+                .of_property("gid")
+                .with_hint(format!(
+                    "use another `gid`, or change the number of `{owner}` with an earlier resource"
+                ));
             Some(failure.with_missing(MissingPrerequisite::Principal(owner.clone())))
         }
         GroupDifference::Members { added, .. } => {
             let missing = state.missing_members.iter().find(|missing| added.contains(missing))?;
-            let failure = conflict(format!("user `{missing}`, a member of `{}`, does not exist", group.name));
+            let failure =
+                Failure::conflict(format!("user `{missing}`, a member of `{}`, does not exist", group.name));
             Some(
                 failure
                     .of_property("members")
@@ -169,18 +170,14 @@ fn obstacle(group: &DesiredGroup, state: &GroupState, differences: &[GroupDiffer
 }
 
 fn of_service(group: &DesiredGroup) -> Failure {
-    conflict(format!("group `{}` comes from a name service, not from /etc/group", group.name))
+    Failure::conflict(format!("group `{}` comes from a name service, not from /etc/group", group.name))
         .with_hint("change the group where it is managed")
 }
 
 fn primary_group(group: &str, user: &str) -> Failure {
-    conflict(format!("group `{group}` is the primary group of user `{user}`"))
+    Failure::conflict(format!("group `{group}` is the primary group of user `{user}`"))
         .with_missing(MissingPrerequisite::Principal(user.to_owned()))
         .with_hint("remove the user first, or give it another `gid`")
-}
-
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_model::{DiagnosticKind, Resource};
+use ccm_model::Resource;
 use ccm_properties::PropertyError;
 
 use super::hosts_file::{HostLine, HostsFile};
 use super::properties::{HostProperties, name_error};
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// The desired host, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,17 +24,19 @@ pub(crate) struct DesiredHost {
 impl DesiredHost {
     pub(super) fn build(resource: &Resource, written: HostProperties) -> Result<Self, Vec<PropertyError>> {
         let name = resource.id.name.to_string();
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let mut errors: Vec<PropertyError> =
             name_error(&name).map(PropertyError::of_name).into_iter().collect();
         if written.ip.is_none() && !is_absent {
-            let error = PropertyError::new(DiagnosticKind::Missing, "ip", "`ip` is missing");
-            errors.push(error.with_hint("write `ip`, the address of the host"));
+            errors.push(PropertyError::missing("ip", "write `ip`, the address of the host"));
         }
         if written.host_aliases.is_some() && is_absent {
             let message = "`host_aliases` is not allowed with `ensure: absent`";
-            let error = PropertyError::new(DiagnosticKind::Conflict, "host_aliases", message);
-            errors.push(error.with_hint("remove `host_aliases`: they are removed with the host"));
+            errors.push(PropertyError::conflict(
+                "host_aliases",
+                message,
+                "remove `host_aliases`: they are removed with the host",
+            ));
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -98,8 +100,6 @@ impl ObjectType for DesiredHost {
     type State = Rc<HostsFile>;
     type Difference = HostDifference;
     type Effect = ();
-
-    const WORD: &'static str = "host";
 
     fn plan(&self, file: &Rc<HostsFile>) -> ObjectPlan<HostDifference> {
         let mut lines = file.lines(&self.name).iter().filter(|line| self.manages(line));

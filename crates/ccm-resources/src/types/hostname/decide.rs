@@ -106,8 +106,6 @@ impl ObjectType for DesiredHostname {
     type Difference = HostnameDifference;
     type Effect = ();
 
-    const WORD: &'static str = "name";
-
     fn plan(&self, state: &HostnameState) -> ObjectPlan<HostnameDifference> {
         let to = &self.0;
         let running = (state.running != *to)
@@ -136,11 +134,11 @@ mod tests {
     use crate::support::object_plan::Object;
 
     const TABLE: &str = "# name of the kernel, name in the file\n\
-        web.a  web.a    | keep | it is in the desired state | -\n\
-        old    web.a    | changed name | it differs in name | change: name old to web.a\n\
-        web.a  old      | changed name at boot | it differs in name at boot | change: name at boot old to web.a\n\
-        web.a  -        | changed name at boot | it differs in name at boot | change: name at boot none to web.a\n\
-        old    #web.a   | changed name and name at boot | it differs in name and name at boot | change: name old to web.a, name at boot none to web.a\n";
+        web.a  web.a    | keep | it is in the desired state\n\
+        old    web.a    | changed: name old to web.a | it differs in name\n\
+        web.a  old      | changed: name at boot old to web.a | it differs in name at boot\n\
+        web.a  -        | changed: name at boot none to web.a | it differs in name at boot\n\
+        old    #web.a   | changed: name old to web.a, name at boot none to web.a | it differs in name and name at boot\n";
 
     #[test]
     fn decisions_match_the_table() {

@@ -1,13 +1,13 @@
 //! The pure decision about a kernel module.
 
 use ccm_engine::Described;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, Resource};
+use ccm_model::{Failure, Resource};
 use ccm_properties::PropertyError;
 
 use super::module_files::ModprobeSettings;
 use super::properties::KernelModuleProperties;
 use crate::parts::text::TextFile;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
 const MAX_NAME: usize = 55;
@@ -29,17 +29,23 @@ impl DesiredModule {
         written: KernelModuleProperties,
     ) -> Result<Self, Vec<PropertyError>> {
         let name = kernel_name(&resource.id.name);
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let mut errors: Vec<PropertyError> = name_error(&resource.id.name).into_iter().collect();
         if written.blacklist == Some(true) && !is_absent {
             let message = "`blacklist` needs `ensure: absent`";
-            let error = PropertyError::new(DiagnosticKind::Conflict, "blacklist", message);
-            errors.push(error.with_hint("write `ensure: absent`, so that the module is also unloaded"));
+            errors.push(PropertyError::conflict(
+                "blacklist",
+                message,
+                "write `ensure: absent`, so that the module is also unloaded",
+            ));
         }
         if written.boot == Some(true) && is_absent {
             let message = "`boot` is not allowed with `ensure: absent`";
-            let error = PropertyError::new(DiagnosticKind::Conflict, "boot", message);
-            errors.push(error.with_hint("remove `boot`: the module is not loaded at boot either"));
+            errors.push(PropertyError::conflict(
+                "boot",
+                message,
+                "remove `boot`: the module is not loaded at boot either",
+            ));
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -136,8 +142,6 @@ impl ObjectType for DesiredModule {
     type Difference = ModuleDifference;
     type Effect = ();
 
-    const WORD: &'static str = "module";
-
     fn plan(&self, state: &ModuleState) -> ObjectPlan<ModuleDifference> {
         let is_loaded = state.activity != ModuleActivity::Unloaded;
         if self.is_absent && state.activity == ModuleActivity::BuiltIn {
@@ -181,7 +185,7 @@ impl ObjectType for DesiredModule {
 
 fn built_in(module: &DesiredModule) -> Failure {
     let message = format!("`{}` is built into the kernel", module.name);
-    Failure::new(FailureKind::Conflict, message)
+    Failure::conflict(message)
         .with_hint("use a kernel without it, or add `control` to leave the module out on this machine")
 }
 

@@ -1,10 +1,10 @@
 //! The desired line, complete and checked.
 
-use ccm_model::{DiagnosticKind, Resource};
+use ccm_model::Resource;
 use ccm_properties::PropertyError;
 
 use super::properties::LineProperties;
-use crate::parts::text::{Insertion, LinePattern, PartTarget, TargetProperties, is_absent, missing};
+use crate::parts::text::{Insertion, LinePattern, PartTarget, TargetProperties};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DesiredLine {
@@ -27,19 +27,19 @@ impl DesiredLine {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let target = PartTarget::build(resource, target, &mut errors);
         let line = written.line.map(|line| without_line_end(line.0));
         match &line {
             Some(line) => errors.extend(line_error(line)),
             None if is_absent && written.r#match.is_some() => {}
-            None if is_absent => errors.push(missing("line", "write `line` or `match`")),
-            None => errors.push(missing("line", "write `line`, the text of the line")),
+            None if is_absent => errors.push(PropertyError::missing("line", "write `line` or `match`")),
+            None => errors.push(PropertyError::missing("line", "write `line`, the text of the line")),
         }
         if is_absent && line.is_some() && written.r#match.is_some() {
             let message = "`line` and `match` exclude each other with `ensure: absent`";
             let hint = "keep `line` to remove equal lines, or `match` to remove a line that matches";
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, "match", message).with_hint(hint));
+            errors.push(PropertyError::conflict("match", message, hint));
         }
         let pattern = LinePattern::build("match", written.r#match, &mut errors);
         let insertion = Insertion::build(written.after, written.before, is_absent, &mut errors);
@@ -61,9 +61,7 @@ fn without_line_end(mut line: String) -> String {
 }
 
 fn line_error(line: &str) -> Option<PropertyError> {
-    let error = |message: &str, hint: &str| {
-        Some(PropertyError::new(DiagnosticKind::InvalidValue, "line", message).with_hint(hint))
-    };
+    let error = |message: &str, hint: &str| Some(PropertyError::invalid("line", message, hint));
     if line.is_empty() {
         error("the line is empty", "write the text of the line")
     } else if line.contains(['\n', '\r']) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::Described;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
+use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::{PropertyError, TextValue as _};
 
 use super::properties::{CATEGORIES, LocaleName, LocaleProperties};
@@ -39,8 +39,11 @@ impl DesiredLocale {
         for (variable, _) in &categories {
             if !CATEGORIES.contains(&&**variable) {
                 let message = format!("`{}` is not a category of locales", variable.escape_debug());
-                let error = PropertyError::new(DiagnosticKind::InvalidValue, "categories", message);
-                errors.push(error.with_hint(format!("write one of {}", CATEGORIES.join(", "))));
+                errors.push(PropertyError::invalid(
+                    "categories",
+                    message,
+                    format!("write one of {}", CATEGORIES.join(", ")),
+                ));
             }
         }
         match lang {
@@ -110,8 +113,6 @@ impl ObjectType for DesiredLocale {
     type Difference = LocaleDifference;
     type Effect = ();
 
-    const WORD: &'static str = "locale";
-
     fn plan(&self, state: &LocaleState) -> ObjectPlan<LocaleDifference> {
         let mut differences = Vec::new();
         for missing in &state.missing {
@@ -146,13 +147,13 @@ impl ObjectType for DesiredLocale {
 }
 
 fn unknown(name: &str) -> Failure {
-    Failure::new(FailureKind::Conflict, format!("\"{SUPPORTED}\" does not list the locale `{name}`"))
+    Failure::conflict(format!("\"{SUPPORTED}\" does not list the locale `{name}`"))
         .with_hint("check the name, and write its encoding, such as `de_DE.UTF-8`")
 }
 
 fn not_installed(name: &str) -> Failure {
     let language = name.split(['_', '.', '@']).next().unwrap_or(name);
-    Failure::new(FailureKind::Conflict, format!("the machine has no locale `{name}`"))
+    Failure::conflict(format!("the machine has no locale `{name}`"))
         .with_missing(MissingPrerequisite::Path(Path::new(SUPPORTED).to_owned()))
         .with_hint(format!(
             "add a `package` resource for `locales` (Debian family) or `glibc-langpack-{language}` (Red Hat family)"
@@ -168,13 +169,13 @@ mod tests {
     use crate::support::object_plan::Object;
 
     const TABLE: &str = "# LANG and LC_TIME in the file, locales that are missing (desired is LANG=a.UTF-8 LC_TIME=b)\n\
-        a.UTF-8  b  -             | keep | it is in the desired state | -\n\
-        C        b  -             | changed LANG | it differs in LANG | change: LANG C to a.UTF-8\n\
-        -        -  -             | changed LANG and LC_TIME | it differs in LANG and LC_TIME | change: LANG none to a.UTF-8, LC_TIME none to b\n\
-        a.UTF-8  b  generated     | changed generated locales | it differs in generated locales | change: generated locales none to b\n\
-        a.UTF-8  C  generated     | changed generated locales and LC_TIME | it differs in generated locales and LC_TIME | change: generated locales none to b, LC_TIME C to b\n\
-        C        b  unknown       | fail | \"/usr/share/i18n/SUPPORTED\" does not list the locale `b` | -\n\
-        a.UTF-8  b  notinstalled  | fail, missing | the machine has no locale `b` | -\n";
+        a.UTF-8  b  -             | keep | it is in the desired state\n\
+        C        b  -             | changed: LANG C to a.UTF-8 | it differs in LANG\n\
+        -        -  -             | changed: LANG none to a.UTF-8, LC_TIME none to b | it differs in LANG and LC_TIME\n\
+        a.UTF-8  b  generated     | changed: generated locales none to b | it differs in generated locales\n\
+        a.UTF-8  C  generated     | changed: generated locales none to b, LC_TIME C to b | it differs in generated locales and LC_TIME\n\
+        C        b  unknown       | fail | \"/usr/share/i18n/SUPPORTED\" does not list the locale `b`\n\
+        a.UTF-8  b  notinstalled  | fail, missing | the machine has no locale `b`\n";
 
     #[test]
     fn decisions_match_the_table() {

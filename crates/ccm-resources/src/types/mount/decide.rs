@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::{Fstab, FstabLine};
@@ -98,8 +98,6 @@ impl ObjectType for DesiredMount {
     type State = MountState;
     type Difference = MountDifference;
     type Effect = ();
-
-    const WORD: &'static str = "mount";
 
     fn plan(&self, state: &MountState) -> ObjectPlan<MountDifference> {
         let plan = trusting_plan(self, state);
@@ -210,13 +208,12 @@ fn blocked(mount: &DesiredMount, obstacle: MountObstacle) -> Failure {
     match obstacle {
         MountObstacle::NoDirectory => {
             let message = format!("the directory \"{}\" does not exist", mount_point.display());
-            Failure::new(FailureKind::Conflict, message)
+            Failure::conflict(message)
                 .with_missing(MissingPrerequisite::Path(mount_point.to_owned()))
                 .with_hint("add a `file` resource with `ensure: directory` for the directory")
         }
         MountObstacle::NoDevice => {
-            let failure =
-                Failure::new(FailureKind::Conflict, format!("there is no device `{}`", mount.device));
+            let failure = Failure::conflict(format!("there is no device `{}`", mount.device));
             let failure = failure.of_property("device").with_hint("check the names that `lsblk -f` shows");
             match mount.device_path() {
                 Some(path) => failure.with_missing(MissingPrerequisite::Path(path)),

@@ -72,16 +72,17 @@ impl DesiredMount {
                 }
                 (Some(_), true) => {
                     let message = format!("`{property}` is not allowed with `ensure: absent`");
-                    let error = PropertyError::new(DiagnosticKind::Conflict, property, message);
-                    errors.push(error.with_hint(format!("remove `{property}`")));
+                    errors.push(PropertyError::conflict(property, message, format!("remove `{property}`")));
                 }
                 _ => {}
             }
         }
         if written.fstype.as_ref().is_some_and(|fstype| fstype.0 == "swap") {
-            let error =
-                PropertyError::new(DiagnosticKind::InvalidValue, "fstype", "swap space is not mounted");
-            errors.push(error.with_hint("use `line` for /etc/fstab, and `exec` with `swapon` and a guard"));
+            errors.push(PropertyError::invalid(
+                "fstype",
+                "swap space is not mounted",
+                "use `line` for /etc/fstab, and `exec` with `swapon` and a guard",
+            ));
         }
         if !errors.is_empty() {
             return Err(errors);

@@ -38,7 +38,6 @@ pub(crate) enum PackagePlan {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Install {
     pub reason: PackageRule,
-    pub noop_message: String,
     /// Chosen version; `None` leaves the choice to the tool. A failure if no version fits.
     pub version: Result<Option<String>, Failure>,
     /// True if an older version replaces a newer one.
@@ -52,12 +51,7 @@ impl ResourceKind for PackageKind {
     type Rule = PackageRule;
 
     fn decide(package: &Package, state: &PackageState, _: Option<&Trigger>) -> Decision<PackageRule> {
-        let change = |reason, noop_message: &str, action| Decision::Change {
-            reason,
-            noop_message: noop_message.to_owned(),
-            action,
-            diff: None,
-        };
+        let change = |reason, action| Decision::Change { reason, action, diff: None };
         match plan(package, state) {
             PackagePlan::Keep(reason) => Decision::Keep { reason },
             PackagePlan::Fail(reason, failure) => Decision::Fail { reason, failure },
@@ -65,13 +59,13 @@ impl ResourceKind for PackageKind {
                 let unknown = "not known before the package index is refreshed";
                 let action =
                     Action::new(Verb::Change).of(unknown).changing("version", installed(state), None);
-                change(reason, unknown, action)
+                change(reason, action)
             }
             PackagePlan::Install(install) => {
                 let action = install_action(package, state, &install);
-                change(install.reason, &install.noop_message, action)
+                change(install.reason, action)
             }
-            PackagePlan::Remove(reason) => change(reason, "Would have uninstalled", removal(state)),
+            PackagePlan::Remove(reason) => change(reason, removal(state)),
         }
     }
 
@@ -165,18 +159,18 @@ pub(crate) fn plan(package: &Package, state: &PackageState) -> PackagePlan {
             Some(version) => {
                 PackagePlan::Keep(PackageRule::Installed(state.scheme.shown(version).to_owned()))
             }
-            None => install(package, state, "Would have installed", candidate(package, state).map(|_| None)),
+            None => install(state, candidate(package, state).map(|_| None)),
         },
         PackageEnsure::Latest => match state.installed() {
             Some(version) => plan_latest(package, state, version),
-            None => install_latest(package, state),
+            None => install(state, candidate(package, state)),
         },
         PackageEnsure::Version(desired) => plan_version(package, state, desired),
     };
     match (&plan, &state.found.hold) {
         (PackagePlan::Install(Install { reason, .. }) | PackagePlan::Remove(reason), Some(hold)) => {
             let message = format!("`{}` is held by {}", package.name, hold.by);
-            let failure = conflict(reason.to_string()).because_of(message).with_hint(&hold.release);
+            let failure = Failure::conflict(reason.to_string()).because_of(message).with_hint(&hold.release);
             PackagePlan::Fail(reason.clone(), failure)
         }
         _ => plan,
@@ -206,7 +200,6 @@ fn plan_latest(package: &Package, state: &PackageState, installed: &str) -> Pack
         {
             PackagePlan::Install(Install {
                 reason: PackageRule::Outdated { installed: shown(installed), latest: shown(latest) },
-                noop_message: format!("Would have upgraded to latest ({})", shown(latest)),
                 version: Ok(Some(latest.clone())),
                 is_downgrade: false,
             })
@@ -228,7 +221,7 @@ fn plan_version(package: &Package, state: &PackageState, desired: &str) -> Packa
         None => Err(no_such_version(package, state, desired)),
     };
     let Some(installed) = state.installed() else {
-        return install(package, state, &format!("Would have installed version {desired}"), chosen);
+        return install(state, chosen);
     };
     let shown = scheme.shown(installed);
     if scheme.satisfies(desired, installed) {
@@ -239,39 +232,19 @@ fn plan_version(package: &Package, state: &PackageState, desired: &str) -> Packa
         _ => scheme.compare_desired(desired, installed),
     };
     let is_downgrade = ordering == Ordering::Less;
-    let verb = if is_downgrade { "downgraded" } else { "upgraded" };
     PackagePlan::Install(Install {
         reason: PackageRule::OtherVersion { installed: shown.to_owned(), desired: desired.to_owned() },
-        noop_message: format!("Would have {verb} to {desired}"),
         version: chosen,
         is_downgrade,
     })
 }
 
-fn install(
-    _: &Package,
-    state: &PackageState,
-    noop_message: &str,
-    version: Result<Option<String>, Failure>,
-) -> PackagePlan {
+fn install(state: &PackageState, version: Result<Option<String>, Failure>) -> PackagePlan {
     let reason = match &state.found.presence {
         Presence::Unfinished(status) => PackageRule::Unfinished(status.clone()),
         _ => PackageRule::NotInstalled,
     };
-    PackagePlan::Install(Install {
-        reason,
-        noop_message: noop_message.to_owned(),
-        version,
-        is_downgrade: false,
-    })
-}
-
-fn install_latest(package: &Package, state: &PackageState) -> PackagePlan {
-    let latest = candidate(package, state);
-    let known = latest.as_ref().ok().and_then(Option::as_deref);
-    let known = known.map(|latest| format!(" ({})", state.scheme.shown(latest)));
-    let message = format!("Would have installed latest{}", known.unwrap_or_default());
-    install(package, state, &message, latest)
+    PackagePlan::Install(Install { reason, version, is_downgrade: false })
 }
 
 /// Returns the version that the tool installs by default.
@@ -279,7 +252,7 @@ fn candidate(package: &Package, state: &PackageState) -> Result<Option<String>, 
     match &state.availability {
         Availability::NotQueried => Ok(None),
         Availability::Versions { candidate: Some(version), .. } => Ok(Some(version.clone())),
-        Availability::Versions { candidate: None, .. } => Err(conflict(format!(
+        Availability::Versions { candidate: None, .. } => Err(Failure::conflict(format!(
             "every version of `{}` is excluded by the configuration of the package tool",
             package.name
         ))),
@@ -287,17 +260,13 @@ fn candidate(package: &Package, state: &PackageState) -> Result<Option<String>, 
     }
 }
 
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
-}
-
 fn not_offered(package: &Package, state: &PackageState) -> Failure {
     let name = &package.name;
     if let Availability::Virtual { by } = &state.availability {
-        return conflict(format!("`{name}` is a virtual package"))
+        return Failure::conflict(format!("`{name}` is a virtual package"))
             .with_hint(format!("name a package that provides it: {}", listed(by)));
     }
-    let mut failure = conflict(format!("package `{name}` is not in the index"));
+    let mut failure = Failure::conflict(format!("package `{name}` is not in the index"));
     failure.chain.extend_from_slice(&state.skipped_repositories);
     let hint = match package.update_cache {
         _ if !state.skipped_repositories.is_empty() => "check the repositories that could not be read",
@@ -311,7 +280,9 @@ fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Fa
     let Availability::Versions { all, .. } = &state.availability else {
         return match state.availability {
             // Only a plan that is never executed is made without a query.
-            Availability::NotQueried => conflict(format!("the versions of `{}` are not known", package.name)),
+            Availability::NotQueried => {
+                Failure::conflict(format!("the versions of `{}` are not known", package.name))
+            }
             _ => not_offered(package, state),
         };
     };
@@ -319,7 +290,8 @@ fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Fa
     known.sort_by(|left, right| state.scheme.compare(right, left));
     known.dedup();
     let known: Vec<&str> = known.into_iter().map(|version| state.scheme.shown(version)).collect();
-    let mut failure = conflict(format!("version {desired} of `{}` is not in the index", package.name));
+    let mut failure =
+        Failure::conflict(format!("version {desired} of `{}` is not in the index", package.name));
     failure.chain.extend_from_slice(&state.skipped_repositories);
     if known.is_empty() {
         failure

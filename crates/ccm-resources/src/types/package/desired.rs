@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_model::{DiagnosticKind, closest, escape_control};
+use ccm_model::{closest, escape_control};
 use ccm_properties::PropertyError;
 
 use super::properties::PackageProperties;
@@ -31,12 +31,12 @@ impl Package {
         if purge && ensure != PackageEnsure::Absent {
             let message = "`purge` is only allowed with `ensure: absent`";
             let hint = "remove `purge`, which removes configuration files with the package";
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, "purge", message).with_hint(hint));
+            errors.push(PropertyError::conflict("purge", message, hint));
         }
         if purge && provider == Some("dnf") {
             let message = "`purge` is not allowed with `provider: dnf`";
             let hint = "remove `purge`: rpm always removes configuration files, and keeps changed ones as `.rpmsave`";
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, "purge", message).with_hint(hint));
+            errors.push(PropertyError::conflict("purge", message, hint));
         }
         if errors.is_empty() {
             Ok(Self {

@@ -214,7 +214,7 @@ impl<T: Tool> Packages<T> {
                 "package#{own} and package#{other} are the same package on this machine and contradict each other"
             );
             let hint = "keep one of them, or limit each to some machines with `control`";
-            return Err(Failure::new(FailureKind::Conflict, message).with_hint(hint));
+            return Err(Failure::conflict(message).with_hint(hint));
         }
         let duplicate = duplicates.next().map(|duplicate| duplicate.name.clone());
         if !claims.iter().any(|claim| claim.name == package.name) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind};
+use ccm_model::Failure;
 
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
@@ -42,8 +42,6 @@ impl ObjectType for DesiredHold {
     type Difference = HeldVersion;
     type Effect = ();
 
-    const WORD: &'static str = "hold";
-
     fn plan(&self, state: &HoldState) -> ObjectPlan<HeldVersion> {
         match (self.is_absent, state.is_held, &state.version) {
             (true, true, _) => ObjectPlan::Remove,
@@ -54,7 +52,7 @@ impl ObjectType for DesiredHold {
                 let name = &self.name;
                 let message = format!("package `{name}` is not installed, so it has no version to keep");
                 let hint = format!("add a `package` resource for `{name}`");
-                ObjectPlan::Fail(Failure::new(FailureKind::Conflict, message).with_hint(hint))
+                ObjectPlan::Fail(Failure::conflict(message).with_hint(hint))
             }
         }
     }

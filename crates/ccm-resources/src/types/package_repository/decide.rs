@@ -1,7 +1,7 @@
 //! The pure decision about a repository.
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind};
+use ccm_model::Failure;
 
 use super::desired::DesiredRepository;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
@@ -63,8 +63,6 @@ impl ObjectType for DesiredRepository {
     type Difference = RepositoryDifference;
     type Effect = ();
 
-    const WORD: &'static str = "repository";
-
     fn plan(&self, state: &RepositoryState) -> ObjectPlan<RepositoryDifference> {
         if self.is_absent {
             return if state.definition.is_some() || state.key.is_some() {
@@ -77,7 +75,7 @@ impl ObjectType for DesiredRepository {
         if let Some(found) = wrong.filter(|_| !self.fingerprints.is_empty()) {
             let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
             return ObjectPlan::Fail(
-                Failure::new(FailureKind::Conflict, message)
+                Failure::conflict(message)
                     .of_property("fingerprint")
                     .with_hint("compare the key with the one that the publisher names"),
             );

@@ -5,7 +5,6 @@ use ccm_properties::PropertyError;
 
 use super::properties::RepositoryProperties;
 use super::values::KeySource;
-use crate::support::object_plan::is_absent;
 
 /// Maximum length of the name, which is that of files.
 const MAX_NAME: usize = 100;
@@ -35,36 +34,35 @@ impl DesiredRepository {
         let name = resource.id.name.to_string();
         let mut errors: Vec<PropertyError> =
             name_error(&name).map(PropertyError::of_name).into_iter().collect();
-        let is_absent = is_absent(resource);
-        let missing = |property, hint: &str| {
-            PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is missing"))
-                .with_hint(hint)
-        };
-        let conflict = |property, message: &str, hint: &str| {
-            PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
-        };
+        let is_absent = resource.is_absent();
         let trusted = written.trusted.unwrap_or_default();
         let provider = resource.provider.as_ref().map(|provider| &*provider.value);
         if !is_absent {
             if written.uris.as_ref().is_none_or(|uris| uris.0.is_empty()) {
-                errors.push(missing("uris", "write `uris`, the address of the repository"));
+                errors.push(PropertyError::missing("uris", "write `uris`, the address of the repository"));
             }
             if provider == Some("apt") && written.suites.is_none() {
-                errors.push(missing("suites", "write `suites`, such as `bookworm`"));
+                errors.push(PropertyError::missing("suites", "write `suites`, such as `bookworm`"));
             }
             match (&written.key, trusted) {
                 (None, false) => {
-                    errors
-                        .push(missing("key", "write `key`, the file with the key that signs the repository"));
+                    errors.push(PropertyError::missing(
+                        "key",
+                        "write `key`, the file with the key that signs the repository",
+                    ));
                 }
                 (Some(_), true) => {
                     let message = "`trusted` and `key` exclude each other";
-                    errors.push(conflict("trusted", message, "remove `trusted`: the key is checked"));
+                    errors.push(PropertyError::conflict(
+                        "trusted",
+                        message,
+                        "remove `trusted`: the key is checked",
+                    ));
                 }
                 _ => {}
             }
             if matches!(written.key, Some(KeySource::Web(_))) && written.fingerprint.is_none() {
-                errors.push(missing(
+                errors.push(PropertyError::missing(
                     "fingerprint",
                     "write the fingerprint that the publisher of the repository names",
                 ));

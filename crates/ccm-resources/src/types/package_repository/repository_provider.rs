@@ -225,7 +225,7 @@ async fn download(
         None => Ok(key),
         Some(found) => {
             let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
-            Err(Failure::new(FailureKind::Conflict, message)
+            Err(Failure::conflict(message)
                 .of_property("fingerprint")
                 .with_hint("compare the key with the one that the publisher names"))
         }

@@ -85,7 +85,6 @@ impl ResourceKind for RebootKind {
         match rule {
             RebootRule::Pending(_) | RebootRule::Triggered => Decision::Change {
                 reason: rule,
-                noop_message: "Would have rebooted the machine".to_owned(),
                 action: Action::new(Verb::Restart)
                     .of(format!("the machine, {}m after the run", reboot.minutes)),
                 diff: None,

@@ -44,30 +44,21 @@ impl ResourceKind for ScaffoldResource {
         _: Option<&Trigger>,
     ) -> Decision<ScaffoldRule> {
         let diff = || state.tree.details.diff.clone();
-        let change = |reason, message: String, action, diff| Decision::Change {
-            reason,
-            noop_message: format!("Would have {message}"),
-            action,
-            diff,
-        };
-        let entries =
-            |number: usize| if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") };
         match plan(scaffold, state) {
             ScaffoldPlan::Keep(reason) => Decision::Keep { reason },
             ScaffoldPlan::Fail(failure) => Decision::Fail { reason: ScaffoldRule::Conflict, failure },
             ScaffoldPlan::Make { is_new, changes } => {
-                let (rule, verb, done) = if is_new {
-                    (ScaffoldRule::Missing, Verb::Create, "created the directory with")
+                let (reason, verb) = if is_new {
+                    (ScaffoldRule::Missing, Verb::Create)
                 } else {
-                    (ScaffoldRule::Differs(changes.len()), Verb::Change, "changed")
+                    (ScaffoldRule::Differs(changes.len()), Verb::Change)
                 };
                 let action = report::add_entries(Action::new(verb), &changes, &state.tree);
-                change(rule, format!("{done} {}", entries(changes.len())), action, diff())
+                Decision::Change { reason, action, diff: diff() }
             }
             ScaffoldPlan::Remove { changes, .. } => {
                 let action = report::add_entries(Action::new(Verb::Remove), &changes, &state.tree);
-                let message = format!("removed {}", entries(changes.len()));
-                change(ScaffoldRule::Present(changes.len()), message, action, diff())
+                Decision::Change { reason: ScaffoldRule::Present(changes.len()), action, diff: diff() }
             }
         }
     }
@@ -127,7 +118,7 @@ pub(crate) fn plan(scaffold: &DesiredScaffold, state: &ScaffoldState) -> Scaffol
     };
     match plan {
         ScaffoldPlan::Make { .. } | ScaffoldPlan::Remove { .. } if scaffold.backup && !state.can_back_up => {
-            let failure = Failure::new(FailureKind::Conflict, "`backup` needs a state directory");
+            let failure = Failure::conflict("`backup` needs a state directory");
             let failure = failure.of_property("backup");
             ScaffoldPlan::Fail(failure.with_hint("set HOME or XDG_STATE_HOME, or remove `backup`"))
         }
@@ -146,6 +137,6 @@ fn absent(tree: &TreeState) -> ScaffoldPlan {
 }
 
 fn fail(path: &Path, what: &str, hint: &str) -> ScaffoldPlan {
-    let failure = Failure::new(FailureKind::Conflict, format!("\"{}\" {what}", path.display()));
+    let failure = Failure::conflict(format!("\"{}\" {what}", path.display()));
     ScaffoldPlan::Fail(failure.with_missing(MissingPrerequisite::Path(path.to_owned())).with_hint(hint))
 }

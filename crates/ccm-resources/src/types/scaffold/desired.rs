@@ -48,8 +48,10 @@ impl DesiredScaffold {
             errors.push(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint));
         }
         if written.source.is_none() {
-            let error = PropertyError::new(DiagnosticKind::Missing, "source", "`source` is missing");
-            errors.push(error.with_hint("write `source`, the path of the directory of templates"));
+            errors.push(PropertyError::missing(
+                "source",
+                "write `source`, the path of the directory of templates",
+            ));
         }
         errors.extend(written.engine.and_then(|engine| engine_error(&engine.0)));
         let purge = written.purge.unwrap_or_default();
@@ -109,7 +111,7 @@ fn engine_error(engine: &str) -> Option<PropertyError> {
         }
         _ => {
             let message = format!("unknown engine `{shown}`");
-            Some(PropertyError::new(DiagnosticKind::InvalidValue, "engine", message).with_hint(MANUAL))
+            Some(PropertyError::invalid("engine", message, MANUAL))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, joined, listed};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, listed};
 
 use super::desired::{Service, ServiceEnsure, template_of};
 use super::rules::{Difference, KeepReason, ServiceRule};
@@ -40,16 +40,6 @@ impl UnitVerb {
             Self::Reload => Verb::Reload,
             Self::ReloadOrRestart if unit.can_reload => Verb::Reload,
             Self::Restart | Self::ReloadOrRestart => Verb::Restart,
-        }
-    }
-
-    fn done(self) -> &'static str {
-        match self {
-            Self::Start => "started",
-            Self::Stop => "stopped",
-            Self::Restart => "restarted",
-            Self::Reload => "reloaded",
-            Self::ReloadOrRestart => "reloaded or restarted",
         }
     }
 
@@ -94,14 +84,6 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Describes the steps for noop.
-    fn names(&self) -> String {
-        let mask = self.mask.map(|mask| if mask { "masked" } else { "unmasked" });
-        let enable = self.enable.map(|enable| if enable { "enabled" } else { "disabled" });
-        let names: Vec<&str> = [mask, enable, self.verb.map(UnitVerb::done)].into_iter().flatten().collect();
-        joined(&names, "and")
-    }
-
     /// Returns the action: the change of the running unit if there is one, with the other steps as changes.
     pub(super) fn action(&self, unit: &Unit) -> Action {
         let enable = self.enable.map(|enable| if enable { Verb::Enable } else { Verb::Disable });
@@ -133,12 +115,11 @@ impl ResourceKind for ServiceKind {
             ServicePlan::Keep(kept) => Decision::Keep { reason: ServiceRule::Keep(kept) },
             ServicePlan::Fail(failure) => Decision::Fail { reason: ServiceRule::Conflict, failure },
             ServicePlan::Change(steps) => {
-                let noop_message = format!("Would have {}", steps.names());
                 let action = steps.action(&state.unit);
                 let Steps { differences, .. } = steps;
                 let trigger = trigger.filter(|_| differences.contains(&Difference::Triggered)).cloned();
                 let reason = ServiceRule::Differs { differences, trigger };
-                Decision::Change { reason, noop_message, action, diff: None }
+                Decision::Change { reason, action, diff: None }
             }
         }
     }
@@ -300,29 +281,26 @@ fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Fa
         Load::NotFound => Some(not_found(service, state)),
         _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
         Load::Bad(why) if steps.start() => {
-            let failure = conflict(why.clone())
+            let failure = Failure::conflict(why.clone())
                 .because_of(format!("cannot start `{name}`"))
                 .with_missing(MissingPrerequisite::Unit(name.to_owned()));
             Some(failure.with_hint(format!("run `systemd-analyze verify {name}` for details")))
         }
         _ if steps.verb == Some(UnitVerb::Reload) && !unit.can_reload => Some(
-            conflict(format!("cannot reload `{name}`: its unit has no `ExecReload`"))
+            Failure::conflict(format!("cannot reload `{name}`: its unit has no `ExecReload`"))
                 .with_hint("set `on_refresh: reload-or-restart`"),
         ),
         _ => None,
     }
 }
 
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
-}
-
 fn not_found(service: &Service, state: &ServiceState) -> Failure {
     let whose = if service.user { " for this user" } else { "" };
-    let failure = conflict(format!("service not found: unit `{}` does not exist{whose}", service.unit))
-        .with_missing(MissingPrerequisite::Unit(
-            template_of(&service.unit).unwrap_or_else(|| service.unit.clone()),
-        ));
+    let failure =
+        Failure::conflict(format!("service not found: unit `{}` does not exist{whose}", service.unit))
+            .with_missing(MissingPrerequisite::Unit(
+                template_of(&service.unit).unwrap_or_else(|| service.unit.clone()),
+            ));
     let suggestions: Vec<&str> = state.suggestions.iter().map(String::as_str).collect();
     match &suggestions[..] {
         [] => failure,
@@ -339,7 +317,7 @@ fn masked(service: &Service) -> Failure {
         // The mask is a link that a resource may remove.
         MissingPrerequisite::Path(Path::new("/etc/systemd/system").join(name))
     };
-    conflict(format!("`{name}` is masked"))
+    Failure::conflict(format!("`{name}` is masked"))
         .with_missing(missing)
         .with_hint(format!("set `masked: false`, or run `systemctl {user}unmask {name}`"))
 }
@@ -364,7 +342,7 @@ fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Optio
         }
     };
     let why = format!("\"{shown}\" is {what}, and the link that masks the unit needs this path");
-    let failure = conflict(why).because_of(format!("cannot mask `{}`", service.unit));
+    let failure = Failure::conflict(why).because_of(format!("cannot mask `{}`", service.unit));
     Some(failure.with_missing(MissingPrerequisite::Path(path.clone())).with_hint(hint))
 }
 

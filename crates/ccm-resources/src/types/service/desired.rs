@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ccm_model::DiagnosticKind;
 use ccm_properties::PropertyError;
 
 use super::decide::UnitVerb;
@@ -43,32 +42,24 @@ impl Service {
         });
         if written.masked == Some(true) && ensure == ServiceEnsure::Running {
             let message = "a masked service cannot be started";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "masked", message)
-                    .with_hint("add `ensure: stopped`"),
-            );
+            errors.push(PropertyError::conflict("masked", message, "add `ensure: stopped`"));
         }
         if written.masked == Some(true) && written.enable == Some(true) {
             let message = "a masked service cannot be enabled";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "enable", message)
-                    .with_hint("drop `enable` or `masked`"),
-            );
+            errors.push(PropertyError::conflict("enable", message, "drop `enable` or `masked`"));
         }
         if written.on_refresh.is_some() && ensure == ServiceEnsure::Stopped {
             let message = "`on_refresh` is not allowed with `ensure: stopped`";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "on_refresh", message)
-                    .with_hint("remove `on_refresh`: a stopped service is not refreshed"),
-            );
+            errors.push(PropertyError::conflict(
+                "on_refresh",
+                message,
+                "remove `on_refresh`: a stopped service is not refreshed",
+            ));
         }
         let timeout = written.timeout;
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             let message = "`timeout` must not be zero";
-            errors.push(
-                PropertyError::new(DiagnosticKind::InvalidValue, "timeout", message)
-                    .with_hint("write a duration like `90s`"),
-            );
+            errors.push(PropertyError::invalid("timeout", message, "write a duration like `90s`"));
         }
         if !errors.is_empty() {
             return Err(errors);

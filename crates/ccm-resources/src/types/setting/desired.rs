@@ -1,10 +1,10 @@
 //! The desired setting, complete and checked.
 
-use ccm_model::{DiagnosticKind, Resource, escape_control};
+use ccm_model::{Resource, escape_control};
 use ccm_properties::PropertyError;
 
 use super::properties::SettingProperties;
-use crate::parts::text::{PartTarget, TargetProperties, is_absent, missing, not_with_absent};
+use crate::parts::text::{PartTarget, TargetProperties};
 
 const SEPARATOR: &str = " = ";
 
@@ -44,7 +44,7 @@ impl DesiredSetting {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let target = PartTarget::build(resource, target, &mut errors);
         let separator =
             Separator { written: written.separator.map_or_else(|| SEPARATOR.to_owned(), |text| text.0) };
@@ -53,16 +53,18 @@ impl DesiredSetting {
         errors.extend(section_error(&section));
         match &written.key {
             Some(key) => errors.extend(key_error(key, &separator)),
-            None => errors.push(missing("key", "write `key`, the name of the setting")),
+            None => errors.push(PropertyError::missing("key", "write `key`, the name of the setting")),
         }
         match &written.value {
             Some(_) if is_absent => {
-                errors.push(not_with_absent(
+                errors.push(PropertyError::not_with_absent(
                     "value",
                     "remove `value`: the setting is removed whatever its value",
                 ));
             }
-            None if !is_absent => errors.push(missing("value", "write `value`, which may be `\"\"`")),
+            None if !is_absent => {
+                errors.push(PropertyError::missing("value", "write `value`, which may be `\"\"`"))
+            }
             Some(value) => errors.extend(value_error(value)),
             None => {}
         }
@@ -79,15 +81,11 @@ impl DesiredSetting {
     }
 }
 
-fn error(property: &'static str, message: String, hint: &str) -> PropertyError {
-    PropertyError::new(DiagnosticKind::InvalidValue, property, message).with_hint(hint)
-}
-
 fn separator_error(separator: &Separator) -> Option<PropertyError> {
     let written = &separator.written;
     if written.is_empty() || written.contains(['\n', '\r', '\0']) {
         let message = "`separator` must be text on one line".to_owned();
-        return Some(error(
+        return Some(PropertyError::invalid(
             "separator",
             message,
             "write the text between key and value, such as `\" = \"` or `\":\"`",
@@ -99,7 +97,7 @@ fn separator_error(separator: &Separator) -> Option<PropertyError> {
 fn section_error(section: &str) -> Option<PropertyError> {
     let shown = escape_control(section);
     if section.starts_with('[') && section.ends_with(']') {
-        return Some(error(
+        return Some(PropertyError::invalid(
             "section",
             format!("the section `{shown}` has brackets"),
             "write the section without brackets",
@@ -107,7 +105,7 @@ fn section_error(section: &str) -> Option<PropertyError> {
     }
     if section.contains(['[', ']', '\n', '\r', '\0']) {
         let message = format!("the section `{shown}` contains a bracket or a control character");
-        return Some(error("section", message, "write the text between the brackets"));
+        return Some(PropertyError::invalid("section", message, "write the text between the brackets"));
     }
     None
 }
@@ -117,16 +115,20 @@ fn key_error(key: &str, separator: &Separator) -> Option<PropertyError> {
     let core = separator.core();
     let separates = if core.is_empty() { key.contains([' ', '\t']) } else { key.contains(core) };
     if key.trim().is_empty() {
-        Some(error("key", "the key is empty".to_owned(), "write the name of the setting"))
+        Some(PropertyError::invalid("key", "the key is empty".to_owned(), "write the name of the setting"))
     } else if key.trim() != key || key.contains(['\n', '\r', '\0']) {
         let message = format!("the key `{shown}` has blanks around it or contains a control character");
-        Some(error("key", message, "write the name of the setting alone"))
+        Some(PropertyError::invalid("key", message, "write the name of the setting alone"))
     } else if separates {
         let message = format!("the key `{shown}` contains the separator");
-        Some(error("key", message, "write the text before the separator as `key`, and the rest as `value`"))
+        Some(PropertyError::invalid(
+            "key",
+            message,
+            "write the text before the separator as `key`, and the rest as `value`",
+        ))
     } else if key.starts_with(['[', '#', ';']) {
         let message = format!("the key `{shown}` would begin a section or a comment");
-        Some(error("key", message, "write the name of the setting alone"))
+        Some(PropertyError::invalid("key", message, "write the name of the setting alone"))
     } else {
         None
     }
@@ -135,11 +137,11 @@ fn key_error(key: &str, separator: &Separator) -> Option<PropertyError> {
 fn value_error(value: &str) -> Option<PropertyError> {
     if value.contains(['\n', '\r', '\0']) {
         let message = "the value contains a line end or a NUL character".to_owned();
-        return Some(error("value", message, "write a value of one line"));
+        return Some(PropertyError::invalid("value", message, "write a value of one line"));
     }
     if value.trim() != value {
         let message = "the value has blanks around it, which are not part of a value".to_owned();
-        return Some(error(
+        return Some(PropertyError::invalid(
             "value",
             message,
             "remove the blanks, or put quotes into the value if the program knows them",

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_model::{DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Resource};
+use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use super::key::ParameterKey;
 use super::parameter_file::ParameterFile;
 use super::properties::SysctlProperties;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, is_absent};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// File from which the values are set at boot, unless another one is given.
 pub(super) const DEFAULT_FILE: &str = "/etc/sysctl.d/90-ccm.conf";
@@ -29,7 +29,7 @@ pub(crate) struct DesiredParameter {
 impl DesiredParameter {
     pub(super) fn build(resource: &Resource, written: SysctlProperties) -> Result<Self, Vec<PropertyError>> {
         let name = resource.id.name.to_string();
-        let is_absent = is_absent(resource);
+        let is_absent = resource.is_absent();
         let mut errors = Vec::new();
         let key = ParameterKey::parse(&name);
         if key.is_none() {
@@ -39,14 +39,15 @@ impl DesiredParameter {
         }
         match (&written.value, is_absent) {
             (None, false) => {
-                let error = PropertyError::new(DiagnosticKind::Missing, "value", "`value` is missing");
-                errors.push(error.with_hint("write `value`, what the kernel is to use"));
+                errors.push(PropertyError::missing("value", "write `value`, what the kernel is to use"));
             }
             (Some(_), true) => {
                 let message = "`value` is not allowed with `ensure: absent`";
-                let error = PropertyError::new(DiagnosticKind::Conflict, "value", message);
-                errors
-                    .push(error.with_hint("remove `value`: the kernel keeps its value until the next boot"));
+                errors.push(PropertyError::conflict(
+                    "value",
+                    message,
+                    "remove `value`: the kernel keeps its value until the next boot",
+                ));
             }
             _ => {}
         }
@@ -122,8 +123,6 @@ impl ObjectType for DesiredParameter {
     type Difference = ParameterDifference;
     type Effect = ();
 
-    const WORD: &'static str = "value at boot";
-
     fn plan(&self, state: &ParameterState) -> ObjectPlan<ParameterDifference> {
         let saved = state.file.get(&self.key);
         if self.is_absent {
@@ -176,12 +175,12 @@ fn unknown(parameter: &DesiredParameter) -> Failure {
             "check the name with `sysctl -a`, or load the kernel module that brings the parameter".to_owned()
         }
     };
-    Failure::new(FailureKind::Conflict, message).with_missing(MissingPrerequisite::Path(path)).with_hint(hint)
+    Failure::conflict(message).with_missing(MissingPrerequisite::Path(path)).with_hint(hint)
 }
 
 fn unchangeable(parameter: &DesiredParameter, obstacle: &ParameterObstacle) -> Failure {
     let message = format!("kernel parameter `{}` is read-only", parameter.name);
-    let failure = Failure::new(FailureKind::Conflict, message).of_property("value");
+    let failure = Failure::conflict(message).of_property("value");
     match obstacle {
         ParameterObstacle::Reported => {
             failure.with_hint("remove the resource: the kernel only reports this value")

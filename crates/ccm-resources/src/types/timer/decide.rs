@@ -1,7 +1,7 @@
 //! The pure decision about a timer.
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredTimer;
 use crate::parts::systemd::units::directive;
@@ -66,8 +66,6 @@ impl ObjectType for DesiredTimer {
     type Difference = TimerDifference;
     type Effect = ();
 
-    const WORD: &'static str = "timer";
-
     fn plan(&self, state: &TimerState) -> ObjectPlan<TimerDifference> {
         let Some(units) = &self.units else {
             return if state.service.is_some() || state.timer.is_some() {
@@ -77,7 +75,7 @@ impl ObjectType for DesiredTimer {
             };
         };
         if let Some(user) = self.user.as_ref().filter(|_| state.user_missing) {
-            let failure = Failure::new(FailureKind::Conflict, format!("user `{user}` does not exist"));
+            let failure = Failure::conflict(format!("user `{user}` does not exist"));
             return ObjectPlan::Fail(
                 failure
                     .of_property("user")

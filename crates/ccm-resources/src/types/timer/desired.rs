@@ -5,7 +5,6 @@ use ccm_properties::PropertyError;
 
 use super::properties::TimerProperties;
 use super::units::TimerUnits;
-use crate::support::object_plan::is_absent;
 
 /// Maximum length of the name, which gets a suffix.
 const MAX_NAME: usize = 200;
@@ -28,23 +27,19 @@ impl DesiredTimer {
             errors.push(PropertyError::of_name(message).with_hint(hint));
         }
         let user = written.user.map(|user| user.0);
-        if is_absent(resource) {
+        if resource.is_absent() {
             let absent = Self { name, units: None, times: Vec::new(), user };
             return if errors.is_empty() { Ok(absent) } else { Err(errors) };
         }
         if written.command.is_none() {
-            let error = PropertyError::new(DiagnosticKind::Missing, "command", "`command` is missing");
-            errors.push(error.with_hint("write `command`, the program to run"));
+            errors.push(PropertyError::missing("command", "write `command`, the program to run"));
         }
         let times: Vec<String> = match (&written.on_calendar, written.every) {
             (Some(times), None) => times.0.iter().map(|time| time.0.clone()).collect(),
             (None, Some(schedule)) => schedule.calendar(),
             (Some(_), Some(_)) => {
                 let message = "`on_calendar` and `every` exclude each other";
-                errors.push(
-                    PropertyError::new(DiagnosticKind::Conflict, "every", message)
-                        .with_hint("remove one of them"),
-                );
+                errors.push(PropertyError::conflict("every", message, "remove one of them"));
                 Vec::new()
             }
             (None, None) => {

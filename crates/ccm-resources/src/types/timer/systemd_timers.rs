@@ -192,7 +192,7 @@ async fn check_times(timer: &DesiredTimer, context: &Context<'_>) -> Result<(), 
     checked.map(drop).map_err(|failure| match failure.kind {
         FailureKind::Exit => {
             let message = failure.chain.get(1).map_or("systemd-analyze refuses the times", |error| error);
-            Failure::new(FailureKind::Conflict, message)
+            Failure::conflict(message)
                 .because_of("systemd does not understand a time of the timer")
                 .of_property("on_calendar")
                 .with_hint("check the times with `systemd-analyze calendar`")

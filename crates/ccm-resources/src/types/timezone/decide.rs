@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite, Resource};
+use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use crate::parts::text::{TextFile, shown};
@@ -109,8 +109,6 @@ impl ObjectType for DesiredTimezone {
     type Difference = TimezoneDifference;
     type Effect = ();
 
-    const WORD: &'static str = "time zone";
-
     fn plan(&self, state: &TimezoneState) -> ObjectPlan<TimezoneDifference> {
         let to = &self.0;
         let mut differences = Vec::new();
@@ -138,7 +136,7 @@ impl ObjectType for DesiredTimezone {
 
 fn unknown(zone: &DesiredTimezone) -> Failure {
     let message = format!("the machine has no time zone `{}`", zone.0);
-    let failure = Failure::new(FailureKind::Conflict, message);
+    let failure = Failure::conflict(message);
     failure
         .with_missing(MissingPrerequisite::Path(zone.file()))
         .with_hint("check the name in `timedatectl list-timezones`, or add a `package` resource for `tzdata`")
@@ -153,14 +151,14 @@ mod tests {
     use crate::support::object_plan::Object;
 
     const TABLE: &str = "# /etc/localtime, /etc/timezone, whether the zone exists\n\
-        ../usr/share/zoneinfo/Europe/Berlin  Europe/Berlin  yes | keep | it is in the desired state | -\n\
-        /usr/share/zoneinfo/Europe/Berlin    -              no  | keep | it is in the desired state | -\n\
-        /usr/share/zoneinfo/Etc/UTC          -              yes | changed zone | it differs in zone | change: zone Etc/UTC to Europe/Berlin\n\
-        /usr/share/zoneinfo/Europe/Berlin    Etc/UTC        yes | changed /etc/timezone | it differs in /etc/timezone | change: /etc/timezone Etc/UTC to Europe/Berlin\n\
-        /elsewhere                           -              yes | changed zone | it differs in zone | change: zone /elsewhere to Europe/Berlin\n\
-        file                                 -              yes | changed zone | it differs in zone | change: zone a copy of a zone to Europe/Berlin\n\
-        -                                    Etc/UTC        yes | changed zone and /etc/timezone | it differs in zone and /etc/timezone | change: zone none to Europe/Berlin, /etc/timezone Etc/UTC to Europe/Berlin\n\
-        /usr/share/zoneinfo/Etc/UTC          -              no  | fail, missing | the machine has no time zone `Europe/Berlin` | -\n";
+        ../usr/share/zoneinfo/Europe/Berlin  Europe/Berlin  yes | keep | it is in the desired state\n\
+        /usr/share/zoneinfo/Europe/Berlin    -              no  | keep | it is in the desired state\n\
+        /usr/share/zoneinfo/Etc/UTC          -              yes | changed: zone Etc/UTC to Europe/Berlin | it differs in zone\n\
+        /usr/share/zoneinfo/Europe/Berlin    Etc/UTC        yes | changed: /etc/timezone Etc/UTC to Europe/Berlin | it differs in /etc/timezone\n\
+        /elsewhere                           -              yes | changed: zone /elsewhere to Europe/Berlin | it differs in zone\n\
+        file                                 -              yes | changed: zone a copy of a zone to Europe/Berlin | it differs in zone\n\
+        -                                    Etc/UTC        yes | changed: zone none to Europe/Berlin, /etc/timezone Etc/UTC to Europe/Berlin | it differs in zone and /etc/timezone\n\
+        /usr/share/zoneinfo/Etc/UTC          -              no  | fail, missing | the machine has no time zone `Europe/Berlin`\n";
 
     #[test]
     fn decisions_match_the_table() {

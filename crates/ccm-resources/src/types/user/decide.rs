@@ -1,7 +1,7 @@
 //! The pure decision about a user.
 
 use ccm_engine::Described;
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
@@ -87,8 +87,6 @@ impl ObjectType for DesiredUser {
     type State = UserState;
     type Difference = UserDifference;
     type Effect = ();
-
-    const WORD: &'static str = "user";
 
     fn plan(&self, state: &UserState) -> ObjectPlan<UserDifference> {
         let exists = state.exists();
@@ -232,7 +230,7 @@ fn obstacle(user: &DesiredUser, state: &UserState, differences: &[UserDifference
             let missing =
                 state.missing_groups.iter().find(is_new).map(|group| missing_group(group, "groups"));
             let of_service = state.service_groups.iter().find(is_new).map(|group| {
-                conflict(format!("group `{group}` comes from a name service, not from /etc/group"))
+                Failure::conflict(format!("group `{group}` comes from a name service, not from /etc/group"))
                     .of_property("groups")
                     .with_hint("add the member where the group is managed")
             });
@@ -241,7 +239,7 @@ fn obstacle(user: &DesiredUser, state: &UserState, differences: &[UserDifference
         UserDifference::Locked { to: false, .. } if user.password.is_none() => {
             let has_none = state.password.unlocked().is_empty();
             has_none.then(|| {
-                conflict(format!("user `{}` has no password that could be unlocked", user.name))
+                Failure::conflict(format!("user `{}` has no password that could be unlocked", user.name))
                     .of_property("locked")
                     .with_hint("write `password_hash`, or `locked: true`")
             })
@@ -252,34 +250,31 @@ fn obstacle(user: &DesiredUser, state: &UserState, differences: &[UserDifference
 
 fn uid_obstacle(user: &DesiredUser, state: &UserState, from: Option<u32>, to: u32) -> Option<Failure> {
     if let Some(owner) = &state.uid_owner {
-        let failure = conflict(format!("uid {to} belongs to user `{owner}`")).of_property("uid").with_hint(
-            format!("use another `uid`, or change the number of `{owner}` with an earlier resource"),
-        );
+        let failure =
+            Failure::conflict(format!("uid {to} belongs to user `{owner}`")).of_property("uid").with_hint(
+                format!("use another `uid`, or change the number of `{owner}` with an earlier resource"),
+            );
         return Some(failure.with_missing(MissingPrerequisite::Principal(owner.clone())));
     }
     let process = state.process.filter(|_| from.is_some())?;
     let message = format!("user `{}` is logged in or has running processes, such as {process}", user.name);
     Some(
-        conflict(message)
+        Failure::conflict(message)
             .of_property("uid")
             .with_hint("end the processes of the user, then run ccm again to change the number"),
     )
 }
 
 fn missing_group(group: &str, property: &'static str) -> Failure {
-    conflict(format!("group `{group}` does not exist"))
+    Failure::conflict(format!("group `{group}` does not exist"))
         .of_property(property)
         .with_missing(MissingPrerequisite::Principal(group.to_owned()))
         .with_hint(format!("add a `group` resource for `{group}`"))
 }
 
 fn from_service(user: &DesiredUser) -> Failure {
-    conflict(format!("user `{}` comes from a name service, not from /etc/passwd", user.name))
+    Failure::conflict(format!("user `{}` comes from a name service, not from /etc/passwd", user.name))
         .with_hint("change the user where it is managed, or remove the properties that differ")
-}
-
-fn conflict(message: String) -> Failure {
-    Failure::new(FailureKind::Conflict, message)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use ccm_properties::PropertyError;
 use super::expiry::Expiry;
 use super::properties::UserProperties;
 use crate::parts::accounts::{PasswordHash, name_error};
-use crate::support::object_plan::is_absent;
 use crate::support::values::canonical_path::CanonicalPath;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,20 +33,25 @@ impl DesiredUser {
     pub(crate) fn build(resource: &Resource, written: UserProperties) -> Result<Self, Vec<PropertyError>> {
         let mut errors: Vec<PropertyError> =
             name_error(&resource.id.name, "user").map(PropertyError::of_name).into_iter().collect();
-        let conflict = |property, message: &str, hint: &str| {
-            PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
-        };
         if written.groups_exclusive == Some(true) && written.groups.is_none() {
             let hint = "write `groups`; an empty list removes the user from all groups but the primary one";
-            errors.push(conflict("groups_exclusive", "`groups_exclusive` needs `groups`", hint));
+            errors.push(PropertyError::conflict(
+                "groups_exclusive",
+                "`groups_exclusive` needs `groups`",
+                hint,
+            ));
         }
         if written.locked == Some(false) && written.password_hash.as_ref().is_some_and(|hash| hash.0 == "!") {
             let message = "a user with the password `!` is locked";
-            errors.push(conflict("locked", message, "write a hash, or remove `locked`"));
+            errors.push(PropertyError::conflict("locked", message, "write a hash, or remove `locked`"));
         }
-        if written.purge_keys == Some(true) && is_absent(resource) {
+        if written.purge_keys == Some(true) && resource.is_absent() {
             let message = "`purge_keys` is not allowed with `ensure: absent`";
-            errors.push(conflict("purge_keys", message, "remove it, or remove the home with `manage_home`"));
+            errors.push(PropertyError::conflict(
+                "purge_keys",
+                message,
+                "remove it, or remove the home with `manage_home`",
+            ));
         }
         let comment = written.comment.map(|comment| comment.0);
         let texts = [
@@ -69,7 +73,7 @@ impl DesiredUser {
         let path = |path: CanonicalPath| path.0.to_string_lossy().into_owned();
         Ok(Self {
             name: resource.id.name.to_string(),
-            is_absent: is_absent(resource),
+            is_absent: resource.is_absent(),
             uid: written.uid.map(|uid| uid.0),
             gid: written.gid.map(|gid| gid.0),
             groups: written.groups.map(|groups| groups.into_iter().map(|group| group.0).collect()),

@@ -31,89 +31,7 @@ impl Provider<Object<DesiredUser>> for ShadowUsers {
         _: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<UserState, Failure> {
-        let local = LocalAccounts::of(context).await?;
-        let mut state = UserState { found: local.user(&user.name).cloned(), ..UserState::default() };
-        if state.found.is_none() {
-            state.of_service = match context.host.system.account(&user.name) {
-                Ok(account) => Some(account),
-                Err(AccountError::NoUser { .. }) => None,
-                Err(error) => return Err(Failure::from_error(FailureKind::Read, &error)),
-            };
-        }
-        let files = context.host.files;
-        if user.is_absent {
-            let removed = state.found.as_ref().filter(|_| user.manage_home).map(|found| &*found.home);
-            state.home_refusal = home_refusal(removed, files);
-            return Ok(state);
-        }
-        state.shell_exists = match &user.shell {
-            Some(shell) => Shells::of(context).await.has(shell),
-            None => true,
-        };
-        if user.expires.is_some() {
-            state.now = context.host.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        }
-        read_groups(user, &local, &mut state, context).await?;
-        let own_uid = state.found.as_ref().map(|found| found.uid);
-        if let Some(uid) = user.uid.filter(|uid| own_uid != Some(*uid) && state.of_service.is_none()) {
-            let owner = local.user_of(uid).map(|owner| owner.name.clone());
-            state.uid_owner = if owner.is_some() {
-                owner
-            } else {
-                let name = Accounts::of(context).await.user_name(uid);
-                (*name != *uid.to_string()).then(|| name.to_string())
-            };
-            if let Some(own) = own_uid {
-                state.process = process_of(own, context)?;
-            }
-        }
-        if let Some(found) = &state.found {
-            let is_shadow_managed =
-                user.password.is_some() || user.locked.is_some() || user.expires.is_some();
-            if is_shadow_managed {
-                let shadow = ShadowPasswords::of(context).await.map_err(|failure| {
-                    failure.because_of("the password of the user can't be read").with_hint("run ccm as root")
-                })?;
-                let line = shadow.of_user(&user.name);
-                let in_shadow = line.map(|line| line.password.clone()).unwrap_or_default();
-                state.password = found.password.clone().unwrap_or(in_shadow);
-                state.expires = Some(Expiry(line.and_then(|line| line.expires)));
-            }
-        }
-        if let Some(hash) = &user.password {
-            mark_secret(hash.0.as_bytes(), context.secrets);
-            if state.password.as_text() != hash.0 {
-                mark_secret(state.password.as_text().as_bytes(), context.secrets);
-            }
-        }
-        if user.manage_home || user.purge_keys {
-            let of_service = state.of_service.as_ref().map(|found| &*found.home);
-            let home = state.found.as_ref().map(|found| Path::new(&found.home)).or(of_service);
-            let home = home.filter(|home| !home.as_os_str().is_empty());
-            let is_directory = |path: &Path| files.is_directory(path).unwrap_or(false);
-            state.home_exists = home.is_some_and(is_directory);
-            state.desired_home_exists = match user.home.as_deref().map(Path::new) {
-                Some(desired) if Some(desired) != home => is_directory(desired),
-                _ => state.home_exists,
-            };
-            let desired = user.home.as_deref().map(Path::new);
-            if state.moves_home(user) {
-                state.home_refusal = home_refusal(home.into_iter().chain(desired), files);
-            } else if user.manage_home && !state.home_exists && !state.desired_home_exists {
-                // ccm makes it, with what it has opened on the way.
-                let made = desired.or(home).map(|home| WalkedPath::of(home, PathTrust::default(), files));
-                let refusal = made.and_then(|made| made.refusal);
-                state.home_refusal = refusal.map(|refusal| refusal.because_of(NOT_MADE));
-            }
-        }
-        if user.purge_keys && state.exists() && (state.home_exists || state.of_service.is_some()) {
-            let managed = ManagedKeys::of_user(&user.name, context);
-            state.has_late_keys = managed.has_unknown;
-            let account = context.host.system.account(&user.name).map_err(|error| account_failure(&error))?;
-            let key_files = KeyFiles::read(&account, files).map_err(|error| file_failure(&error))?;
-            state.unmanaged_keys = key_files.unmanaged(&managed);
-        }
-        Ok(state)
+        read_state(user, context).await
     }
 
     async fn execute(
@@ -154,7 +72,7 @@ impl Provider<Object<DesiredUser>> for ShadowUsers {
     }
 }
 
-async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, Failure> {
+async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, Failure> {
     let local = LocalAccounts::of(context).await?;
     let mut state = UserState { found: local.user(&user.name).cloned(), ..UserState::default() };
     if state.found.is_none() {
@@ -164,10 +82,12 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
             Err(error) => return Err(Failure::from_error(FailureKind::Read, &error)),
         };
     }
+    let files = context.host.files;
     if user.is_absent {
+        let removed = state.found.as_ref().filter(|_| user.manage_home).map(|found| &*found.home);
+        state.home_refusal = home_refusal(removed, files);
         return Ok(state);
     }
-    let files = context.host.files;
     state.shell_exists = match &user.shell {
         Some(shell) => Shells::of(context).await.has(shell),
         None => true,
@@ -217,6 +137,15 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
             Some(desired) if Some(desired) != home => is_directory(desired),
             _ => state.home_exists,
         };
+        let desired = user.home.as_deref().map(Path::new);
+        if state.moves_home(user) {
+            state.home_refusal = home_refusal(home.into_iter().chain(desired), files);
+        } else if user.manage_home && !state.home_exists && !state.desired_home_exists {
+            // ccm makes it, with what it has opened on the way.
+            let made = desired.or(home).map(|home| WalkedPath::of(home, PathTrust::default(), files));
+            let refusal = made.and_then(|made| made.refusal);
+            state.home_refusal = refusal.map(|refusal| refusal.because_of(NOT_MADE));
+        }
     }
     if user.purge_keys && state.exists() && (state.home_exists || state.of_service.is_some()) {
         let managed = ManagedKeys::of_user(&user.name, context);
@@ -323,7 +252,7 @@ fn has_home(user: &PasswdLine, context: &Context<'_>) -> bool {
 /// Changes what useradd left open: the password, keys in a home directory that existed before, and what some versions
 /// ignore, such as the expiry of a user of the system.
 async fn complete(user: &DesiredUser, context: &mut Context<'_>) -> Result<(), Failure> {
-    let state = status(user, context).await?;
+    let state = read_state(user, context).await?;
     match user.plan(&state) {
         ObjectPlan::Change(differences) => change(user, &state, &differences, context).await,
         ObjectPlan::Fail(failure) => Err(failure),

@@ -20,14 +20,14 @@ fn user(words: &str) -> String {
 fn job_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        absent missing | keep | it does not exist | -
-        absent there | removed the job | it exists | remove
-        any missing | created the job | it does not exist | create: times 0 2 * * *, user root, command a
-        ada nobody | fail, missing | user `ada` does not exist | -
-        any there | keep | it is in the desired state | -
-        late,ada other | changed times, user and command | it differs in times, user and command | change: times 0 2 * * * to 0 23 * * *, user root to ada, command b to a
-        any strange | changed content | it differs in content | change: content
-        any open | changed permissions | it differs in permissions | change: permissions
+        absent missing | keep | it does not exist
+        absent there | removed | it exists
+        any missing | created: times 0 2 * * *, user root, command a | it does not exist
+        ada nobody | fail, missing | user `ada` does not exist
+        any there | keep | it is in the desired state
+        late,ada other | changed: times 0 2 * * * to 0 23 * * *, user root to ada, command b to a | it differs in times, user and command
+        any strange | changed: content | it differs in content
+        any open | changed: permissions | it differs in permissions
         ",
         |[wanted, found]| {
             let entry_of = Some(entry(wanted)).filter(|_| wanted != "absent");

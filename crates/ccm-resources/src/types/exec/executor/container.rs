@@ -97,19 +97,20 @@ pub(super) fn settings(name: &str, written: DockerProperties) -> Option<Arc<Cont
 pub(crate) fn conflicts(executor: &ExecutorSettings, written: &ExecProperties) -> Vec<PropertyError> {
     let Some(container) = executor.container() else { return Vec::new() };
     let name = escape_control(&executor.name).into_owned();
-    let conflict = |property, message: String, hint: &str| {
-        PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
-    };
     let mut errors = Vec::new();
     if written.sandbox.is_some() {
         let message = format!("`sandbox` has no effect in the container of the executor `{name}`");
         let hint =
             "confine the container with the settings of the executor, such as `network_mode` and `cap_drop`";
-        errors.push(conflict("sandbox", message, hint));
+        errors.push(PropertyError::conflict("sandbox", message, hint));
     }
     if written.umask.is_some() {
         let message = format!("`umask` can't be set in the container of the executor `{name}`");
-        errors.push(conflict("umask", message, "call `umask` in the command, with `provider: shell`"));
+        errors.push(PropertyError::conflict(
+            "umask",
+            message,
+            "call `umask` in the command, with `provider: shell`",
+        ));
     }
     let is_sensitive = written.sensitive == Some(true);
     let has_environment = written.environment.as_ref().is_some_and(|Environment(all)| !all.is_empty());

@@ -58,32 +58,32 @@ fn state(words: &str) -> CheckoutState {
 fn checkout_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        absent missing | keep | it does not exist | -
-        absent empty | keep | it does not exist | -
-        absent file | fail | \"/srv/app\" is a file, not a checkout of git | -
-        absent there | removed the checkout | it exists | remove
-        absent dirty | fail | the checkout \"/srv/app\" has local changes in 2 files | -
-        absent,force dirty | removed the checkout | it exists | remove
-        absent ahead | fail | the checkout \"/srv/app\" has 1 local commit that its repository does not have | -
-        main missing | created the checkout | it does not exist | create: url /srv/app.git, revision main
-        any missing | created the checkout | it does not exist | create: url /srv/app.git
-        main empty | created the checkout | it does not exist | create: url /srv/app.git, revision main
-        main homeless | fail, missing | the directory \"/srv\" does not exist | -
-        main,force file | fail | \"/srv/app\" is a file, not a checkout of git | -
-        main there | keep | it is in the desired state | -
-        main foreign | fail | git does not run in a repository of another user, whose configuration it would follow | -
-        main behind | changed revision | it differs in revision | change: revision aaaaaaaaaaaa to bbbbbbbbbbbb
-        main detached | changed branch | it differs in branch | change: branch ? to main
-        main detached,behind | changed revision and branch | it differs in revision and branch | change: revision aaaaaaaaaaaa to bbbbbbbbbbbb, branch ? to main
-        main moved | changed url | it differs in url | change: url /old.git to /srv/app.git
-        main dirty | fail | the checkout \"/srv/app\" has local changes in 2 files | -
-        any dirty | fail | the checkout \"/srv/app\" has local changes in 2 files | -
-        main,force dirty | changed local changes | it differs in local changes | change: local changes 2 to 0
-        main behind,ahead | fail | the checkout \"/srv/app\" has 1 local commit that its repository does not have | -
-        main,force behind,ahead | changed revision and local commits | it differs in revision and local commits | change: revision aaaaaaaaaaaa to bbbbbbbbbbbb, local commits 1 to 0
-        main sub | keep | it is in the desired state | -
-        main,submodules sub | changed submodules | it differs in submodules | change: submodules ? to lib
-        main interrupted,dirty | changed interrupted update | it differs in interrupted update | change: interrupted update
+        absent missing | keep | it does not exist
+        absent empty | keep | it does not exist
+        absent file | fail | \"/srv/app\" is a file, not a checkout of git
+        absent there | removed | it exists
+        absent dirty | fail | the checkout \"/srv/app\" has local changes in 2 files
+        absent,force dirty | removed | it exists
+        absent ahead | fail | the checkout \"/srv/app\" has 1 local commit that its repository does not have
+        main missing | created: url /srv/app.git, revision main | it does not exist
+        any missing | created: url /srv/app.git | it does not exist
+        main empty | created: url /srv/app.git, revision main | it does not exist
+        main homeless | fail, missing | the directory \"/srv\" does not exist
+        main,force file | fail | \"/srv/app\" is a file, not a checkout of git
+        main there | keep | it is in the desired state
+        main foreign | fail | git does not run in a repository of another user, whose configuration it would follow
+        main behind | changed: revision aaaaaaaaaaaa to bbbbbbbbbbbb | it differs in revision
+        main detached | changed: branch main | it differs in branch
+        main detached,behind | changed: revision aaaaaaaaaaaa to bbbbbbbbbbbb, branch main | it differs in revision and branch
+        main moved | changed: url /old.git to /srv/app.git | it differs in url
+        main dirty | fail | the checkout \"/srv/app\" has local changes in 2 files
+        any dirty | fail | the checkout \"/srv/app\" has local changes in 2 files
+        main,force dirty | changed: local changes 2 to 0 | it differs in local changes
+        main behind,ahead | fail | the checkout \"/srv/app\" has 1 local commit that its repository does not have
+        main,force behind,ahead | changed: revision aaaaaaaaaaaa to bbbbbbbbbbbb, local commits 1 to 0 | it differs in revision and local commits
+        main sub | keep | it is in the desired state
+        main,submodules sub | changed: submodules lib | it differs in submodules
+        main interrupted,dirty | changed: interrupted update | it differs in interrupted update
         ",
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );

@@ -41,7 +41,7 @@ fn decisions_match_the_table() {
             fstab: Rc::new(Fstab::parse(TextFile::of(line.unwrap_or_default().repeat(count)))),
             spelling: "/srv".to_owned(),
             directory: "/srv".to_owned(),
-            refusal: is("stranger").then(|| Failure::new(FailureKind::Conflict, "a stranger's")),
+            refusal: is("stranger").then(|| Failure::conflict("a stranger's")),
             layers: usize::from(mounted.is_some()),
             mounted,
             is_other: is("other"),

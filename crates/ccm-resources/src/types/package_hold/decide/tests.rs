@@ -8,12 +8,12 @@ use crate::support::object_plan::Object;
 fn hold_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        present held | keep | it is in the desired state | -
-        present free | created the hold | it does not exist | create: version 1.2
-        present gone | fail | package `zsh` is not installed, so it has no version to keep | -
-        absent held | removed the hold | it exists | remove
-        absent free | keep | it does not exist | -
-        absent gone | keep | it does not exist | -
+        present held | keep | it is in the desired state
+        present free | created: version 1.2 | it does not exist
+        present gone | fail | package `zsh` is not installed, so it has no version to keep
+        absent held | removed | it exists
+        absent free | keep | it does not exist
+        absent gone | keep | it does not exist
         ",
         |[wanted, found]| {
             let hold = DesiredHold {

@@ -41,18 +41,18 @@ fn state(words: &str) -> RepositoryState {
 fn repository_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        absent missing | keep | it does not exist | -
-        absent missing,keyed | removed the repository | it exists | remove
-        absent there | removed the repository | it exists | remove
-        plain missing | created the repository | it does not exist | create: uris a
-        key missing | created the repository | it does not exist | create: uris a, key AA
-        plain there | keep | it is in the desired state | -
-        plain other | changed uris | it differs in uris | change: uris b to a
-        plain edited | changed definition | it differs in definition | change: definition
-        key keyed | changed key | it differs in key | change: key BB to AA
-        key keyed,same | keep | it is in the desired state | -
-        key,checked keyed,wrong | fail | the key has the fingerprint CC, which `fingerprint` does not name | -
-        key,checked keyed,web | changed key | it differs in key | change: key BB to AA
+        absent missing | keep | it does not exist
+        absent missing,keyed | removed | it exists
+        absent there | removed | it exists
+        plain missing | created: uris a | it does not exist
+        key missing | created: uris a, key AA | it does not exist
+        plain there | keep | it is in the desired state
+        plain other | changed: uris b to a | it differs in uris
+        plain edited | changed: definition | it differs in definition
+        key keyed | changed: key BB to AA | it differs in key
+        key keyed,same | keep | it is in the desired state
+        key,checked keyed,wrong | fail | the key has the fingerprint CC, which `fingerprint` does not name
+        key,checked keyed,web | changed: key BB to AA | it differs in key
         ",
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );

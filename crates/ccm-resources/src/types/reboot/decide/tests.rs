@@ -5,16 +5,16 @@ use crate::support::decision_table::assert_rows;
 fn reboot_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        pending idle | keep | the system does not wait for a reboot | -
-        pending changed | keep | the system does not wait for a reboot | -
-        pending waits | rebooted the machine | the system waits for a reboot: linux-image | restart: the machine, 5m after the run
-        pending waits,scheduled | keep | a shutdown is already scheduled | -
-        pending waits,container | keep | a container is not rebooted | -
-        always idle | keep | no resource it subscribes to changed | -
-        always waits | keep | no resource it subscribes to changed | -
-        always changed | rebooted the machine | a resource it subscribes to changed | restart: the machine, 5m after the run
-        always changed,scheduled | keep | a shutdown is already scheduled | -
-        always changed,container | keep | a container is not rebooted | -
+        pending idle | keep | the system does not wait for a reboot
+        pending changed | keep | the system does not wait for a reboot
+        pending waits | restarted: the machine, 5m after the run | the system waits for a reboot: linux-image
+        pending waits,scheduled | keep | a shutdown is already scheduled
+        pending waits,container | keep | a container is not rebooted
+        always idle | keep | no resource it subscribes to changed
+        always waits | keep | no resource it subscribes to changed
+        always changed | restarted: the machine, 5m after the run | a resource it subscribes to changed
+        always changed,scheduled | keep | a shutdown is already scheduled
+        always changed,container | keep | a container is not rebooted
         ",
         |[wanted, found]| {
             let has = |word: &str| found.split(',').any(|found| found == word);

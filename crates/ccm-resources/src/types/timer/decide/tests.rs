@@ -42,20 +42,20 @@ fn state(words: &str) -> TimerState {
 fn timer_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
         "
-        absent missing | keep | it does not exist | -
-        absent there | removed the timer | it exists | remove
-        absent half | removed the timer | it exists | remove
-        any missing | created the timer | it does not exist | create: command /bin/true, times 02:30
-        user nobody | fail, missing | user `ada` does not exist | -
-        any there | keep | it is in the desired state | -
-        any other | changed command | it differs in command | change: command /bin/false to /bin/true
-        late,jitter there | changed times and jitter | it differs in times and jitter | change: times 02:30 to 23:00, jitter none to 60s
-        user there | changed user | it differs in user | change: user none to ada
-        forgets there | changed persistent | it differs in persistent | change: persistent true to false
-        any half | changed command | it differs in command | change: command none to /bin/true
-        any edited | changed timer unit | it differs in timer unit | change: timer unit
-        any unread | changed loaded unit | it differs in loaded unit | change: loaded unit
-        any disabled,stopped | changed enabled and active | it differs in enabled and active | change: enabled no to yes, active no to yes
+        absent missing | keep | it does not exist
+        absent there | removed | it exists
+        absent half | removed | it exists
+        any missing | created: command /bin/true, times 02:30 | it does not exist
+        user nobody | fail, missing | user `ada` does not exist
+        any there | keep | it is in the desired state
+        any other | changed: command /bin/false to /bin/true | it differs in command
+        late,jitter there | changed: times 02:30 to 23:00, jitter none to 60s | it differs in times and jitter
+        user there | changed: user none to ada | it differs in user
+        forgets there | changed: persistent true to false | it differs in persistent
+        any half | changed: command none to /bin/true | it differs in command
+        any edited | changed: timer unit | it differs in timer unit
+        any unread | changed: loaded unit | it differs in loaded unit
+        any disabled,stopped | changed: enabled no to yes, active no to yes | it differs in enabled and active
         ",
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );

@@ -155,7 +155,7 @@ impl Ledger {
 }
 
 /// Reads a ledger and writes it again as a whole. Returns `None` if the bytes are not a ledger.
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
     record::parse(bytes).ok().map(|LedgerContent { key, salt, pending }| ledger_text(&key, &salt, &pending))
 }

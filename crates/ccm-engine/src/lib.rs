@@ -57,7 +57,7 @@ pub use gate::{
     ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, OpenGate, PlannedChange, Verdict,
 };
 pub use late::{LateValues, NoLateValues, Resolved, RunProgress};
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use ledger::ledger_read_back;
 pub use ledger::{
     Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, RecordedRefresh, damaged, pending,

@@ -44,10 +44,10 @@ pub use cancellation::{Cancellation, CancellationLevel, CancellationSource};
 pub use collector::OutputCollector;
 pub use exit::Exit;
 pub use last_line::LastLine;
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use launch_protocol::launch_messages_again;
 pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};

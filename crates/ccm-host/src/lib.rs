@@ -100,7 +100,7 @@ pub use command::{
     Runner, RunnerError, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner,
     Unredacted, log_command_end, log_command_start, never_opened, parse_shell, search_path, signal_name,
 };
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
 pub use credentials::{CredentialError, credential};

@@ -100,7 +100,7 @@ impl PrivateDirectory {
     }
 
     /// Returns a value for a directory that does not exist.
-    #[cfg(feature = "testing")]
+    #[doc(hidden)]
     pub fn fake(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), held: None }
     }

@@ -26,7 +26,7 @@ mod rule_index;
 mod schema;
 mod started_programs;
 mod tables;
-#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
 pub mod testing;
 mod verdict;
 

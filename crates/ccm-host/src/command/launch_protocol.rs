@@ -90,7 +90,7 @@ impl LaunchReply {
 }
 
 /// Decodes bytes as a request and as replies, and encodes them again, for tests.
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub fn launch_messages_again(bytes: &[u8]) -> [Option<Vec<u8>>; 2] {
     let request = LaunchRequest::decode(bytes).and_then(|request| request.encode().ok());
     let reply = LaunchReply::decode_last(bytes).and_then(|reply| reply.encode().ok());

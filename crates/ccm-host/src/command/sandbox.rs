@@ -287,7 +287,6 @@ impl AvailableMeans {
 }
 
 /// A layer of the sandbox, for tests that switch one off.
-#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "only tests of other crates name it"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SandboxLayer {
     /// Namespaces, and the mounts in them.

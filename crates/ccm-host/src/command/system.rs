@@ -144,7 +144,7 @@ impl SystemRunner {
     }
 
     /// Switches a layer of sandboxes off, as on a kernel without it.
-    #[cfg(feature = "testing")]
+    #[doc(hidden)]
     #[must_use]
     pub fn without(mut self, layer: SandboxLayer) -> Self {
         self.switched_off.push(layer);
@@ -152,7 +152,7 @@ impl SystemRunner {
     }
 
     /// Starts every command through the launcher, as with a C library that can set no working directory.
-    #[cfg(feature = "testing")]
+    #[doc(hidden)]
     #[must_use]
     pub fn with_old_c_library(self) -> Self {
         Self { change_directory: None, ..self }

@@ -1,0 +1,3 @@
+//! Makes the dependencies of macros count.
+
+fn main() {}

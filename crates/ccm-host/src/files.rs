@@ -9,6 +9,7 @@ mod create;
 mod directory;
 mod error;
 mod extended;
+mod extraction;
 mod inspect;
 mod labels;
 mod link;
@@ -32,29 +33,24 @@ use std::time::SystemTime;
 
 use ccm_model::FileVersion;
 
-#[cfg(feature = "archive")]
-use crate::archive::ExtractionTarget;
-
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use below::files_below;
 pub use beneath::read_beneath;
 pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};
+pub use extraction::{ExtractionTarget, empty_directory};
 use inspect::open_file;
 pub use middleware::{ContentUse, FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub use regular::read_regular;
-pub(crate) use remove::empty as empty_directory;
-#[cfg(feature = "archive")]
-pub(crate) use resolve::is_mount_point;
+pub(crate) use remove::empty as remove_all_in;
+pub use resolve::is_mount_point;
 pub(crate) use resolve::{ResolvedPath, as_io as resolution_error, canonical};
 pub use system::SystemFiles;
 pub use user_file::{UserFile, UserFileContent};
 pub use walk::walk_order;
-#[cfg(feature = "archive")]
-pub(crate) use write::temp_name;
-pub use write::{StagedFile, is_temp_path, temp_path};
+pub use write::{StagedFile, is_temp_path, temp_name, temp_path};
 
 /// Inspects and changes files. Paths are absolute and canonical unless a method says otherwise. A link among
 /// the parents of a path is followed if it belongs to root, to the user who runs ccm or to the owner of the
@@ -151,7 +147,6 @@ pub trait Files {
     }
 
     /// Returns an existing directory as one to extract archives into.
-    #[cfg(feature = "archive")]
     fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
         Err(FileError::step(directory, FileStep::Create, io::Error::from(io::ErrorKind::Unsupported)))
     }

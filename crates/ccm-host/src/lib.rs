@@ -58,8 +58,6 @@
 )]
 
 mod account;
-#[cfg(feature = "archive")]
-mod archive;
 mod clock;
 mod command;
 mod configuration;
@@ -67,8 +65,6 @@ mod credentials;
 mod environment;
 mod executor;
 mod files;
-#[cfg(feature = "http")]
-mod http;
 mod journal;
 pub mod launcher;
 mod local_time;
@@ -88,11 +84,6 @@ pub mod state;
 mod trusted;
 
 pub use account::{Account, AccountError, Identity, gid_of, uid_of};
-#[cfg(feature = "archive")]
-pub use archive::{
-    ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, ExtractionTarget,
-    MAX_ARCHIVE_ENTRIES, extract,
-};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,
@@ -115,17 +106,12 @@ pub use executor::{
     run_launched,
 };
 pub use files::{
-    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, FileAttributes, FileChange,
-    FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
-    NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind,
-    TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below,
-    is_temp_path, is_transient, read_at_most, read_beneath, read_regular, sha256, slug, temp_path, unescape,
-    walk_order,
-};
-#[cfg(feature = "http")]
-pub use http::{
-    Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, OnProgress, ProxySettings,
-    UrlError, download,
+    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, ExtractionTarget,
+    FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy,
+    InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles,
+    TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem,
+    create_file, empty_directory, files_below, is_mount_point, is_temp_path, is_transient, read_at_most,
+    read_beneath, read_regular, sha256, slug, temp_name, temp_path, unescape, walk_order,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;

@@ -20,7 +20,7 @@ use rustix::process::geteuid;
 
 use crate::account::Identity;
 use crate::command::{CancellationLevel, CancellationSource};
-use crate::files::empty_directory;
+use crate::files::remove_all_in;
 use crate::random;
 
 const PREFIX: &str = "ccm-private-";
@@ -205,7 +205,7 @@ fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &O
                 open_up(&work);
                 let work = openat(outer, WORK, DIRECTORY, Mode::empty())?;
                 let path = Path::new(name).join(WORK);
-                empty_directory(work, &path, &cancellation, &before).map_err(refused)?;
+                remove_all_in(work, &path, &cancellation, &before).map_err(refused)?;
             }
             unlinkat(outer, WORK, AtFlags::REMOVEDIR)?;
         }

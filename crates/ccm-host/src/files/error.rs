@@ -191,7 +191,7 @@ impl FileStep {
 
 impl FileError {
     /// Builds the error of a step before which nothing was changed.
-    pub(crate) fn step(path: &Path, step: FileStep, source: impl Into<io::Error>) -> Self {
+    pub fn step(path: &Path, step: FileStep, source: impl Into<io::Error>) -> Self {
         Self::Step { path: path.to_owned(), step, changed: false, source: source.into() }
     }
 
@@ -206,7 +206,7 @@ impl FileError {
     }
 
     /// Returns [`FileError::step`] as a closure for `map_err`.
-    pub(crate) fn at(path: &Path, step: FileStep) -> impl FnOnce(Errno) -> Self {
+    pub fn at(path: &Path, step: FileStep) -> impl FnOnce(Errno) -> Self {
         move |source| Self::step(path, step, source)
     }
 
@@ -256,7 +256,8 @@ impl FileError {
     }
 
     /// Marks that something was changed before the error.
-    pub(crate) fn after_change(mut self) -> Self {
+    #[must_use]
+    pub fn after_change(mut self) -> Self {
         if let Self::Step { changed, .. } | Self::Cancelled { changed } = &mut self {
             *changed = true;
         }

@@ -8,12 +8,10 @@ use ccm_model::FileVersion;
 
 use super::content::{digest_of_open, sha256};
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, OpenFile, PathInfo,
-    PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent,
-    WalkStep,
+    BackupName, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
+    OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
+    UserFileContent, WalkStep,
 };
-#[cfg(feature = "archive")]
-use crate::archive::ExtractionTarget;
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +158,6 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().stage(path, attributes)
     }
 
-    #[cfg(feature = "archive")]
     fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
         self.before_change(directory, FileChange::Extract)?;
         self.inner().extraction_target(directory)

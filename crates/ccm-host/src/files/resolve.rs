@@ -290,7 +290,8 @@ pub(crate) fn as_io(error: FileError) -> io::Error {
     }
 }
 
-pub(crate) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
+/// Returns `true` if an open file is a mount point. `stat` is of the file, `parent` of the directory that holds it.
+pub fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
     let result = statx(descriptor, "", AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
     match result {
         Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {

@@ -11,14 +11,12 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, PathTrust,
-    ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
-    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, trusted_link,
-    user_file, version, walk, write,
+    BackupName, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
+    PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
+    UserFileContent, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
+    resolve, tree, trusted_link, user_file, version, walk, write,
 };
 use crate::account::AccountDatabases;
-#[cfg(feature = "archive")]
-use crate::archive::ExtractionTarget;
 use crate::command::Cancellation;
 
 /// Files of this machine.
@@ -132,7 +130,6 @@ impl Files for SystemFiles {
         StagedFile::make(path, attributes, Arc::clone(&self.labels))
     }
 
-    #[cfg(feature = "archive")]
     fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
         Ok(ExtractionTarget::new(directory))
     }

@@ -392,7 +392,7 @@ pub fn temp_path(path: &Path) -> PathBuf {
 }
 
 /// Returns the name of the temporary file.
-pub(crate) fn temp_name(name: &OsStr) -> OsString {
+pub fn temp_name(name: &OsStr) -> OsString {
     let temp = |name: &OsStr| {
         let mut temp = OsString::from(".");
         temp.push(name);

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{
-    Downloaded, HeaderField, HttpError, HttpRequest, HttpUrl, ProxySettings, StagedFile, download,
-};
+use ccm_fetch::{Downloaded, HeaderField, HttpError, HttpRequest, HttpUrl, ProxySettings, download};
+use ccm_host::StagedFile;
 use ccm_model::{Diagnostic, DiagnosticKind, Failure, FailureKind, Node, NodeMap, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected};
 

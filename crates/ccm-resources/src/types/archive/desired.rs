@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ccm_host::{ArchiveFormat, HeaderField, HttpCredentials, HttpUrl, is_temp_path};
+use ccm_fetch::{ArchiveFormat, HeaderField, HttpCredentials, HttpUrl};
+use ccm_host::is_temp_path;
 use ccm_model::Resource;
 use ccm_properties::PropertyError;
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{
-    ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, HttpError,
-    HttpRequest, InspectOptions, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
+use ccm_fetch::{
+    ExtractError, ExtractRequest, Extracted, HttpError, HttpRequest, MAX_ARCHIVE_ENTRIES, extract,
 };
+use ccm_host::{FileAttributes, FileError, FileKind, HashPolicy, InspectOptions, OpenFile, StagedFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ArchivePlan, ArchiveResource, plan};

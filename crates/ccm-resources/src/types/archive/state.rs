@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_host::{Extracted, FileKind, PathInfo};
+use ccm_fetch::Extracted;
+use ccm_host::{FileKind, PathInfo};
 
 use super::desired::DesiredArchive;
 

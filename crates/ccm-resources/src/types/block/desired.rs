@@ -45,7 +45,7 @@ impl DesiredBlock {
                 ));
             }
             None if !is_absent => {
-                errors.push(PropertyError::missing("content", "write `content`, the lines of the block"))
+                errors.push(PropertyError::missing("content", "write `content`, the lines of the block"));
             }
             Some(content) => errors.extend(content_error(content, &markers)),
             None => {}

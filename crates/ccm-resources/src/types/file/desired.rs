@@ -39,7 +39,7 @@ pub(crate) enum FileContent {
 #[cfg(feature = "archive")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WebContent {
-    pub url: ccm_host::HttpUrl,
+    pub url: ccm_fetch::HttpUrl,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
 }

@@ -1,7 +1,8 @@
 //! Content from a web server.
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, HttpError, HttpRequest, StagedFile};
+use ccm_fetch::{HttpError, HttpRequest};
+use ccm_host::{FileAttributes, StagedFile};
 use ccm_model::Failure;
 
 use super::desired::{DesiredFile, WebContent};

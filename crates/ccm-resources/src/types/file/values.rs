@@ -1,7 +1,7 @@
 //! Property values with a syntax of their own.
 
 #[cfg(feature = "archive")]
-use ccm_host::HttpUrl;
+use ccm_fetch::HttpUrl;
 use ccm_model::closest;
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, is_web_address};
 

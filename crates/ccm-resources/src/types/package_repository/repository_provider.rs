@@ -203,7 +203,7 @@ async fn download(
     expected: &[String],
     context: &mut Context<'_>,
 ) -> Result<String, Failure> {
-    use ccm_host::{HttpError, HttpRequest, HttpUrl};
+    use ccm_fetch::{HttpError, HttpRequest, HttpUrl};
 
     let address = HttpUrl::parse(url)
         .map_err(|error| Failure::new(FailureKind::Properties, error.to_string()).of_property("key"))?;

@@ -63,7 +63,7 @@ impl DesiredSetting {
                 ));
             }
             None if !is_absent => {
-                errors.push(PropertyError::missing("value", "write `value`, which may be `\"\"`"))
+                errors.push(PropertyError::missing("value", "write `value`, which may be `\"\"`"));
             }
             Some(value) => errors.extend(value_error(value)),
             None => {}

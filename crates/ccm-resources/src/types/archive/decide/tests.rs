@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use ccm_host::{ArchiveFormat, FileInfo, HttpUrl, PathInfo};
+use ccm_fetch::{ArchiveFormat, HttpUrl};
+use ccm_host::{FileInfo, PathInfo};
 
 use super::*;
 use crate::support::decision_table::assert_rows;
@@ -120,7 +121,7 @@ fn an_archive_is_verified_by_the_decision() {
 #[test]
 fn the_action_taken_has_sizes_but_no_credentials() {
     let (archive, state) = of("present", "extract", "file", "no");
-    let extracted = ccm_host::Extracted { files: 2, directories: 1, bytes: 9 };
+    let extracted = ccm_fetch::Extracted { files: 2, directories: 1, bytes: 9 };
     let done = ArchiveEffect { downloaded: Some((NEW.to_owned(), 5)), extracted: Some(extracted) };
     let action = ArchiveResource::action_taken(&archive, &state, &done, Action::new(Verb::Create).of("x"));
     assert_eq!(

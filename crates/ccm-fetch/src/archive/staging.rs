@@ -13,12 +13,12 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use ccm_host::{FileError, FileStep, empty_directory, temp_name};
+
 use super::entry::{ArchiveEntry, EntryKind, check_link, parts_of};
 use super::stop::ExtractionStop;
 use super::unpack::{ReadPart, Receiver, refused};
 use super::{EntryError, ExtractError, ExtractRequest, Extracted};
-use crate::command::Cancellation;
-use crate::files::{FileError, FileStep, ResolvedPath, empty_directory, temp_name};
 
 /// Flags to open a directory that is no link.
 pub(super) const DIRECTORY: OFlags =
@@ -51,11 +51,7 @@ pub(super) struct Staging {
 impl Staging {
     pub(super) fn make(request: &ExtractRequest, stop: &ExtractionStop) -> Result<Self, ExtractError> {
         let path = request.into.path();
-        let found =
-            ResolvedPath::find_target(path)?.ok_or_else(|| FileError::ParentMissing(path.to_owned()))?;
-        let at = |step| FileError::at(path, step);
-        let target = openat(&found.parent, found.entry_name(), DIRECTORY, Mode::empty());
-        let target = target.map_err(at(FileStep::Inspect))?;
+        let target = request.into.open()?;
         let mut name = request.path.file_name().unwrap_or_default().to_owned();
         name.push(".files");
         let name = temp_name(&name);
@@ -290,7 +286,7 @@ fn remove_leftover(target: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Fi
         Err(error) => Err(refused(error)),
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
             let directory = openat(target, name, DIRECTORY, Mode::empty()).map_err(refused)?;
-            empty_directory(directory, path, &Cancellation::never(), &|_| {})?;
+            empty_directory(directory, path)?;
             unlinkat(target, name, AtFlags::REMOVEDIR).map_err(refused)
         }
         Ok(_) => unlinkat(target, name, AtFlags::empty()).map_err(refused),

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::Duration;
 
-use ccm_host::ExtractRequest;
+use ccm_fetch::ExtractRequest;
 use ccm_testkit::{Scratch, is_root, shell};
 
 use crate::pack::{Item, pack, pax, tar};
@@ -166,7 +166,7 @@ fn a_cancellation_ends_an_extraction() {
     let request = request(&scratch, "a.tar.zst", &pack(".tar.zst", &[Item::file("f", content)]));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let request = ExtractRequest { max_size: 1 << 30, ..request };
-    let result = runtime.block_on(ccm_host::extract(request, &cancellation));
+    let result = runtime.block_on(ccm_fetch::extract(request, &cancellation));
     assert!(result.is_err(), "{result:?}");
     assert_eq!(tree(&scratch), [""; 0]);
 }

@@ -1,6 +1,7 @@
 //! Whole transfers, and what servers say about them.
 
-use ccm_host::{HeaderField, HttpCredentials, sha256};
+use ccm_fetch::{HeaderField, HttpCredentials};
+use ccm_host::sha256;
 use ccm_testkit::{WebServer, answer, answer_head};
 
 use crate::{fetch, request};
@@ -55,7 +56,7 @@ fn encoded_content_is_kept_as_it_is() {
 #[test]
 fn credentials_and_fields_reach_the_server() {
     let server = WebServer::of_file("x");
-    let with_fields = |mut request: ccm_host::HttpRequest| {
+    let with_fields = |mut request: ccm_fetch::HttpRequest| {
         request.headers = vec![HeaderField { name: "X-Token".to_owned(), value: "t".to_owned() }];
         request
     };
@@ -169,8 +170,8 @@ fn a_full_disk_is_an_error_of_the_file() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
     let never = ccm_host::Cancellation::never();
-    let download = ccm_host::download(request(&server.url("/a")), full, &never, Box::new(|_, _| ()));
+    let download = ccm_fetch::download(request(&server.url("/a")), full, &never, Box::new(|_, _| ()));
     let error = runtime.block_on(download).expect_err("an error");
-    assert!(matches!(error, ccm_host::HttpError::Write(_)), "{error}");
+    assert!(matches!(error, ccm_fetch::HttpError::Write(_)), "{error}");
     assert_eq!(error.hint(), Some("free space on the file system of this path"));
 }

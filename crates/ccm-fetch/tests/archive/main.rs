@@ -1,5 +1,4 @@
 //! Extraction of archives, most of which attack.
-#![cfg(feature = "archive")]
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::disallowed_types, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
@@ -15,10 +14,8 @@ mod placing;
 use std::fs::File;
 use std::path::Path;
 
-use ccm_host::{
-    ArchiveFormat, Cancellation, ExtractError, ExtractRequest, Extracted, ExtractionTarget, Files as _,
-    SystemFiles, extract,
-};
+use ccm_fetch::{ArchiveFormat, ExtractError, ExtractRequest, Extracted, extract};
+use ccm_host::{Cancellation, ExtractionTarget, Files as _, SystemFiles};
 use ccm_testkit::Scratch;
 
 /// All formats, by the ends of names.

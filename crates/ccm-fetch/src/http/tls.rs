@@ -21,7 +21,7 @@ pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, HttpErro
     let mut roots = RootCertStore::empty();
     if let Some(path) = ca_file {
         let refused = |source| HttpError::CaFile { path: path.to_owned(), source };
-        let pem = crate::files::read_at_most(Some(path), MAX_CERTIFICATES).map_err(refused)?;
+        let pem = ccm_host::read_at_most(Some(path), MAX_CERTIFICATES).map_err(refused)?;
         let invalid = |reason: String| refused(io::Error::new(io::ErrorKind::InvalidData, reason));
         for certificate in CertificateDer::pem_slice_iter(&pem) {
             let certificate = certificate.map_err(|error| invalid(error.to_string()))?;

@@ -1,6 +1,6 @@
 //! Archives that lie about lengths and numbers.
 
-use ccm_host::ExtractRequest;
+use ccm_fetch::ExtractRequest;
 use ccm_testkit::Scratch;
 
 use crate::pack::{Item, ZipItem, compress, pax, tar_entry, tar_header, zip, zip_items};

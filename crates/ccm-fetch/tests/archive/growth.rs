@@ -1,6 +1,6 @@
 //! Archives that grow without end.
 
-use ccm_host::{ExtractError, ExtractRequest, MAX_ARCHIVE_ENTRIES};
+use ccm_fetch::{ExtractError, ExtractRequest, MAX_ARCHIVE_ENTRIES};
 use ccm_testkit::Scratch;
 
 use crate::pack::{Item, ZipItem, compress, pack, tar, tar_header, zip_items};

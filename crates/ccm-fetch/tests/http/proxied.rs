@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use ccm_host::{HttpRequest, ProxySettings};
+use ccm_fetch::{HttpRequest, ProxySettings};
 use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer};
 
 use crate::{fetch, request};

@@ -1,6 +1,6 @@
 //! Redirects: how far, where to, and what goes along.
 
-use ccm_host::{HeaderField, HttpCredentials, HttpRequest};
+use ccm_fetch::{HeaderField, HttpCredentials, HttpRequest};
 use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer};
 
 use crate::{fetch, request};

@@ -13,10 +13,10 @@ mod unpack;
 mod zip;
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command::{Cancellation, CancellationLevel};
+use ccm_host::{Cancellation, CancellationLevel, ExtractionTarget};
 
 pub use entry::EntryError;
 pub use error::ExtractError;
@@ -53,22 +53,6 @@ pub struct ExtractRequest {
     pub last: Option<PathBuf>,
     /// Time limit.
     pub timeout: Option<Duration>,
-}
-
-/// Directory to extract into, from [`Files::extraction_target`](crate::Files::extraction_target): extractions go
-/// through the door for files like every other change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExtractionTarget(PathBuf);
-
-impl ExtractionTarget {
-    pub(crate) fn new(path: &Path) -> Self {
-        Self(path.to_owned())
-    }
-
-    /// Path of the directory.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
 }
 
 /// Result of an extraction.

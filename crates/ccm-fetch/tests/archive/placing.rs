@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use ccm_host::{ExtractError, ExtractRequest};
+use ccm_fetch::{ExtractError, ExtractRequest};
 use ccm_testkit::Scratch;
 
 use crate::pack::{Item, tar};

@@ -1,5 +1,4 @@
 //! Downloads from servers that are slow, silent, broken or hostile.
-#![cfg(feature = "http")]
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::disallowed_types, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
@@ -14,7 +13,8 @@ mod transferred;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use ccm_host::{Cancellation, Downloaded, HttpError, HttpRequest, HttpUrl, download};
+use ccm_fetch::{Downloaded, HttpError, HttpRequest, HttpUrl, download};
+use ccm_host::Cancellation;
 use ccm_testkit::Scratch;
 
 /// A request for an address, with small limits.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use ccm_host::{CancellationLevel, CancellationSource, HttpError, HttpRequest};
+use ccm_fetch::{HttpError, HttpRequest};
+use ccm_host::{CancellationLevel, CancellationSource};
 use ccm_testkit::{WebServer, answer_head, stay_silent};
 
 use crate::{fetch, fetch_until, request};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::EntryError;
-use crate::files::FileError;
+use ccm_host::FileError;
 
 /// Error of an extraction. Names of entries are escaped.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Archives that are damaged, cut off, or none at all.
 
-use ccm_host::ExtractError;
+use ccm_fetch::ExtractError;
 use ccm_testkit::Scratch;
 
 use crate::pack::{Item, ZipItem, pack, tar, zip, zip_items};

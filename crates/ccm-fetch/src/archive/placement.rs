@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::ExtractError;
 use super::staging::{DIRECTORY, Staging};
-use crate::files::{FileError, FileStep, is_mount_point};
+use ccm_host::{FileError, FileStep, is_mount_point};
 
 /// Checks that everything can be moved into place: a directory never takes the place of a file, nor a file that of
 /// a directory.

@@ -1,6 +1,6 @@
 //! Encrypted transfers, and servers that can't prove who they are.
 
-use ccm_host::HttpRequest;
+use ccm_fetch::HttpRequest;
 use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer};
 
 use crate::{fetch, request};
@@ -16,7 +16,7 @@ fn fetch_with(ca: Option<&str>, url: &str) -> crate::Fetched {
 }
 
 fn hint(fetched: &crate::Fetched) -> Option<&'static str> {
-    fetched.result.as_ref().err().and_then(ccm_host::HttpError::hint)
+    fetched.result.as_ref().err().and_then(ccm_fetch::HttpError::hint)
 }
 
 #[test]

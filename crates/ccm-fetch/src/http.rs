@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command::{Cancellation, CancellationLevel};
+use ccm_host::{Cancellation, CancellationLevel};
 
 pub use error::HttpError;
 pub use proxy::ProxySettings;

@@ -1,5 +1,8 @@
 //! Late resources: some of their values are known only during the run.
 
+pub(crate) mod captures;
+pub(crate) mod file_uses;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,18 +14,18 @@ use ccm_model::{
 };
 use ccm_properties::{CheckInput, TypeSpec};
 
-use crate::captures::CaptureTable;
-use crate::control::Conditions;
-use crate::draft::ResourceDraft;
-use crate::eval_context::EvalContext;
-use crate::expand::Expander;
-use crate::expansion::SpanSet;
-use crate::file_uses::FileUse;
-use crate::messages::shown;
-use crate::scope::{
+use crate::late::captures::CaptureTable;
+use crate::late::file_uses::FileUse;
+use crate::read::draft::ResourceDraft;
+use crate::resolve::control::Conditions;
+use crate::resolve::eval_context::EvalContext;
+use crate::resolve::expand::Expander;
+use crate::resolve::expansion::SpanSet;
+use crate::resolve::messages::shown;
+use crate::resolve::scope::{
     CaptureState, DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase, RuntimeContext,
 };
-use crate::text_language::ProviderChoice;
+use crate::resolve::text_language::ProviderChoice;
 
 /// Completes late resources during the run.
 pub struct LateResources<'s> {

@@ -1,12 +1,14 @@
 //! JSON schema of a manifest: names, kinds of values and required keys, but no references, duplicates or
 //! cycles.
 
+mod expressions;
+
 use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, schemas};
 use serde_json::{Map, Value, json};
 
-use crate::document::Settings;
-use crate::foreach;
-use crate::schema_expressions::{self as expressions, VISIBLE};
+use self::expressions::VISIBLE;
+use crate::read::document::Settings;
+use crate::read::foreach;
 
 /// Returns the JSON schema (draft 2020-12) of a manifest with these resource types.
 pub fn schema(types: &[&dyn TypeSpec]) -> Value {

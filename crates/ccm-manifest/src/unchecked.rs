@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeValue, Span};
 
-use crate::expansion::SpanSet;
-use crate::messages::{shown, shown_path};
+use crate::resolve::expansion::SpanSet;
+use crate::resolve::messages::{shown, shown_path};
 
 /// Inputs of the machine that a manifest is checked without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

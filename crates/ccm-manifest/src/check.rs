@@ -1,0 +1,9 @@
+//! The third step: what resources claim, the order between them, and what contradicts it.
+
+pub(crate) mod autorequire;
+pub(crate) mod catalog;
+pub(crate) mod claims;
+pub(crate) mod cycles;
+pub(crate) mod missing_sources;
+pub(crate) mod paths;
+pub(crate) mod shell_check;

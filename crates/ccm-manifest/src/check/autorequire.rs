@@ -1,0 +1,176 @@
+//! Orders resources by what they need.
+
+use std::collections::HashMap;
+
+use ccm_graph::Graph;
+use ccm_model::{Catalog, ClaimKind, PathKind, PathSpellings, ResourceIndex};
+
+use crate::check::claims;
+use crate::check::paths::{depends, require};
+use crate::read::types::Types;
+
+/// Resources that provide objects, by what they claim.
+#[derive(Default)]
+struct NeededProviders {
+    claimed: HashMap<(ClaimKind, String), Vec<ResourceIndex>>,
+    /// Paths, sorted.
+    paths: Vec<(String, ResourceIndex)>,
+}
+
+/// Adds a dependency from each resource to those that provide what it needs. One that would close a cycle is left out:
+/// written dependencies take precedence.
+pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) {
+    let needs = |index: ResourceIndex, catalog: &Catalog| {
+        let resource = catalog.resource(index);
+        let spec = types.find(&resource.id.type_name).filter(|_| resource.autorequire != Some(false));
+        let needs = spec.map(|spec| types.spec(spec).needs(resource)).unwrap_or_default();
+        let key = |kind, key: &str| match kind {
+            ClaimKind::Path => spellings.canonical(key).into_owned(),
+            _ => key.to_owned(),
+        };
+        needs.into_iter().map(|(kind, needed)| (kind, key(kind, &needed))).collect::<Vec<_>>()
+    };
+    let needing: Vec<(ResourceIndex, Vec<(ClaimKind, String)>)> = catalog
+        .indices()
+        .map(|index| (index, needs(index, catalog)))
+        .filter(|(_, needs)| !needs.is_empty())
+        .collect();
+    let mounts = MountOrder::of(catalog, types, spellings);
+    if needing.is_empty() && mounts.is_empty() {
+        return;
+    }
+    let providers = NeededProviders::of(catalog, types, spellings);
+    let needed = needing.into_iter().map(|(index, needs)| {
+        (index, needs.into_iter().flat_map(|(kind, key)| providers.find(kind, key)).collect())
+    });
+    let mut missing = Vec::new();
+    for (index, mut found) in needed.chain(mounts.needs(catalog, types, spellings)).collect::<Vec<_>>() {
+        found.sort_unstable();
+        found.dedup();
+        let resource = catalog.resource(index);
+        let is_new = |on: &ResourceIndex| {
+            *on != index && !resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == *on)
+        };
+        missing.extend(found.into_iter().filter(is_new).map(|on| (index, on)));
+    }
+    if missing.is_empty() {
+        return;
+    }
+    // An edge that agrees with the order closes no cycle. Only other edges need a search.
+    let graph = Graph::of(catalog);
+    let mut position = vec![0; catalog.resources.len()];
+    for (next, index) in graph.order().into_iter().enumerate() {
+        position[index.get()] = next;
+    }
+    let (forward, backward): (Vec<_>, Vec<_>) =
+        missing.into_iter().partition(|(from, to)| position[to.get()] < position[from.get()]);
+    for (from, to) in forward {
+        require(catalog, from, to);
+    }
+    for (from, to) in backward {
+        if !depends(catalog, &graph, to, from) {
+            require(catalog, from, to);
+        }
+    }
+}
+
+/// File systems that are mounted on directories, and the directories that resources manage.
+#[derive(Default)]
+struct MountOrder {
+    mount_points: HashMap<String, ResourceIndex>,
+    directories: HashMap<String, ResourceIndex>,
+}
+
+impl MountOrder {
+    fn of(catalog: &Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) -> Self {
+        let mut order = Self::default();
+        for index in catalog.indices() {
+            let resource = catalog.resource(index);
+            let is_absent = resource.is_absent();
+            if is_absent {
+                continue;
+            }
+            for claim in claims::of(resource, types, spellings) {
+                if claim.kind == ClaimKind::MountPoint {
+                    order.mount_points.insert(claim.key.into_owned(), index);
+                } else if claim.is_path_of(PathKind::Directory) {
+                    order.directories.insert(claim.key.into_owned(), index);
+                }
+            }
+        }
+        order
+    }
+
+    fn is_empty(&self) -> bool {
+        self.mount_points.is_empty()
+    }
+
+    /// Returns what each resource comes after: a path after the file system that it is on, a file system after its
+    /// directory and after the file system that the directory is on.
+    fn needs(
+        &self,
+        catalog: &Catalog,
+        types: &Types<'_>,
+        spellings: &PathSpellings<'_>,
+    ) -> Vec<(ResourceIndex, Vec<ResourceIndex>)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let needs = |index: ResourceIndex| {
+            let resource = catalog.resource(index);
+            let is_ordered = resource.autorequire != Some(false);
+            let claims = if is_ordered { claims::of(resource, types, spellings) } else { Vec::new() };
+            let needs = claims.iter().flat_map(|claim| match claim.kind {
+                ClaimKind::Path => [above(&self.mount_points, &claim.key), None],
+                ClaimKind::MountPoint => {
+                    let directory = self.directories.get(&*claim.key).copied();
+                    let directory = directory.or_else(|| above(&self.directories, &claim.key));
+                    [above(&self.mount_points, &claim.key), directory]
+                }
+                _ => [None, None],
+            });
+            (index, needs.flatten().collect::<Vec<_>>())
+        };
+        catalog.indices().map(needs).filter(|(_, needs)| !needs.is_empty()).collect()
+    }
+}
+
+/// Returns the resource with the nearest path above a path.
+fn above(paths: &HashMap<String, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
+    let ends = path.rmatch_indices('/').map(|(at, _)| at);
+    ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
+}
+
+impl NeededProviders {
+    /// Returns what the resources provide, except those that make something absent.
+    fn of(catalog: &Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) -> Self {
+        let mut providers = Self::default();
+        for index in catalog.indices() {
+            let resource = catalog.resource(index);
+            let is_absent = resource.is_absent();
+            if is_absent {
+                continue;
+            }
+            for claim in claims::of(resource, types, spellings) {
+                match claim.kind {
+                    ClaimKind::Path if claim.desired == PathKind::Nothing => {}
+                    ClaimKind::Path => providers.paths.push((claim.key.into_owned(), index)),
+                    kind => providers.claimed.entry((kind, claim.key.into_owned())).or_default().push(index),
+                }
+            }
+        }
+        providers.paths.sort_unstable();
+        providers
+    }
+
+    fn find(&self, kind: ClaimKind, key: String) -> Vec<ResourceIndex> {
+        if kind != ClaimKind::Path {
+            return self.claimed.get(&(kind, key)).cloned().unwrap_or_default();
+        }
+        let below = format!("{key}/");
+        let from = self.paths.partition_point(|(path, _)| *path < key);
+        let to_or_below = |path: &str| path == key || path.starts_with(&below);
+        let near = self.paths[from..].iter().take_while(|(path, _)| path.starts_with(&key));
+        near.filter(|(path, _)| to_or_below(path)).map(|(_, index)| *index).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! The catalog: claims of its resources, and the order that they imply.
+
+use std::collections::HashMap;
+
+use ccm_graph::Graph;
+use ccm_model::{Catalog, Diagnostics, Resource, ResourceIndex};
+use tracing::debug;
+
+use super::{autorequire, claims, cycles, missing_sources, paths};
+use crate::late::LateResource;
+use crate::read::document::Settings;
+use crate::resolve::resolver::ResolvedResources;
+use crate::scopes::Scopes;
+
+/// Builds the catalog, and checks the resources against one another. Returns it with the resources that wait for values
+/// of the run.
+pub(crate) fn build(
+    resolved: ResolvedResources,
+    settings: Settings,
+    scopes: &mut Scopes<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) -> (Catalog, HashMap<ResourceIndex, LateResource>) {
+    let ResolvedResources { drafts, mut waiting, file_users, missing_sources, .. } = resolved;
+    let Settings { name, pre_message, post_message, fail_on_error } = settings;
+    let has_name: Vec<bool> = drafts.iter().map(|draft| draft.has_name).collect();
+    let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
+    let mut catalog = Catalog {
+        name: name.map(|name| name.0),
+        pre_message: pre_message.map(|message| message.0),
+        post_message: post_message.map(|message| message.0),
+        fail_on_error: fail_on_error.unwrap_or(false),
+        resources,
+        groups: std::mem::take(&mut scopes.children.groups),
+    };
+    let graph = Graph::of(&catalog);
+    let spellings = &scopes.context.spellings;
+    let mut claims = claims::collect(&catalog, scopes.types, spellings);
+    claims.retain(|(index, _)| has_name[index.get()]);
+    claims::find_conflicts(&catalog, &claims, diagnostics);
+    claims::find_filled_purges(&catalog, scopes.types, spellings, diagnostics);
+    paths::find_below_files(&catalog, &claims, diagnostics);
+    cycles::find(&catalog, &graph, diagnostics);
+    let known = missing_sources::KnownFiles { catalog: &catalog, graph: &graph, claims: &claims };
+    missing_sources::report(&missing_sources, &known, scopes.types, &scopes.context, diagnostics);
+    if !diagnostics.has_errors() {
+        paths::warn_below_absent(&catalog, &claims, diagnostics);
+        let missing = paths::directories_above(&catalog, &claims);
+        let unordered = paths::files_of_parts(&catalog, &claims);
+        paths::require_directories(&mut catalog, &graph, missing, diagnostics);
+        paths::require_files(&mut catalog, &graph, unordered);
+        autorequire::require_needed(&mut catalog, scopes.types, spellings);
+    }
+    file_users.resolve(&mut catalog, scopes.types, &mut waiting, diagnostics);
+    diagnostics.extend(scopes.context.take_unchecked());
+    debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
+    (catalog, waiting)
+}
+
+fn edges(catalog: &Catalog) -> usize {
+    catalog.resources.iter().map(|resource| resource.require.len() + resource.subscribe.len()).sum()
+}

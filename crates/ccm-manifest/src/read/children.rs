@@ -1,0 +1,222 @@
+//! Loads the manifests that resources apply.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_data::layers::ValueSource;
+use ccm_data::nodes;
+use ccm_expr::Value;
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span};
+
+use crate::check::paths::normalize;
+use crate::read::data::{Overlay, ResolvedData};
+use crate::read::draft::ResourceDraft;
+use crate::read::reader::{Manifest, Reader};
+use crate::resolve::control::Conditions;
+use crate::resolve::eval_context::EvalContext;
+use crate::resolve::messages::{shown, shown_path};
+use crate::unchecked::UnknownPaths;
+
+const MAX_DEPTH: usize = 10;
+
+/// Child manifests, each a group of the catalog.
+#[derive(Default)]
+pub(crate) struct ChildManifests {
+    pub(crate) groups: Vec<Group>,
+    /// Span of the resource that applies each manifest.
+    applied: HashMap<PathBuf, Span>,
+}
+
+/// Effects of the outer manifests on a manifest.
+#[derive(Clone, Default)]
+pub(crate) struct OuterContext {
+    /// Group of its resources. `None` for the top manifest.
+    pub(crate) group: Option<GroupIndex>,
+    /// Conditions of all outer resources.
+    pub(crate) conditions: Conditions,
+    /// Paths of the outer manifests and of this manifest, outermost first.
+    paths: Vec<PathBuf>,
+    /// The manifest must not apply others.
+    forbids_apply: bool,
+    /// Only the health checks of its resources run.
+    health_check_only: bool,
+    data: PassedData,
+    /// Passed data that is unknown, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
+}
+
+/// Data that a manifest gets from the outer manifest.
+#[derive(Clone, Default)]
+enum PassedData {
+    #[default]
+    None,
+    Over(Value),
+    /// Defaults for keys without a value.
+    Defaults(Value),
+}
+
+impl OuterContext {
+    /// Creates the context of the top manifest.
+    pub(crate) fn root(own: Option<PathBuf>) -> Self {
+        Self { paths: own.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Returns the layers above the data of the manifest. Data files and assignments apply to every manifest.
+    pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
+        let passed = match &self.data {
+            PassedData::Over(value) => {
+                let (source, value) = (ValueSource::Parent, value.clone());
+                Some(Overlay { source, value, annotations: Vec::new(), unknown: self.unknown.clone() })
+            }
+            _ => None,
+        };
+        passed.into_iter().chain(given.iter().cloned()).collect()
+    }
+
+    pub(crate) fn defaults(&self) -> Option<&Value> {
+        match &self.data {
+            PassedData::Defaults(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the text of a manifest. An error is a kind, a message and a hint.
+fn text_of(
+    context: &EvalContext<'_>,
+    written: &str,
+    path: &Path,
+    directory: &Path,
+) -> Result<Arc<str>, (DiagnosticKind, String, Option<String>)> {
+    if is_url(written) {
+        let message = format!("the manifest `{}`: a URL is not supported", shown(written));
+        let hint = "download the file first, and use its path".to_owned();
+        return Err((DiagnosticKind::Unsupported, message, Some(hint)));
+    }
+    context.read(path).map_err(|source| {
+        let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
+        let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
+        let hint = is_missing.then(|| format!("a relative path starts from {}", shown_path(directory)));
+        (DiagnosticKind::Unreadable, message, hint)
+    })
+}
+
+/// Returns `true` if a path is a URL.
+fn is_url(path: &str) -> bool {
+    path.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+    })
+}
+
+/// Reads the manifest that a resource applies. The child's resources precede the resource in the catalog.
+pub(crate) fn read(
+    reader: &mut Reader<'_, '_>,
+    draft: &mut ResourceDraft,
+    (outer, data): (&OuterContext, &ResolvedData),
+    diagnostics: &mut Diagnostics,
+) {
+    let spec = reader.scopes.types.spec(draft.type_index);
+    if !draft.has_name {
+        return;
+    }
+    let Some(child) = spec.child_manifest(&draft.resource) else { return };
+    let span = draft.resource.span;
+    let directory = reader.scopes.manifests[draft.manifest].directory.clone();
+    let path = normalize(&directory.join(child.path));
+    let (noop, health_check_only) = (child.noop, child.health_check_only || outer.health_check_only);
+    let forbids_apply = !child.allow_apply;
+    // The type reports data that is no map.
+    let has_invalid_data = child.data.is_some_and(|data| !data.is_null() && data.as_map().is_none());
+    let mut unknown = UnknownPaths::default();
+    let passed = if let Some(node) = child.data.filter(|data| data.as_map().is_some()) {
+        unknown.add_node(node, &draft.found.unchecked);
+        PassedData::Over(nodes::to_value(node))
+    } else {
+        unknown.add(&data.unknown);
+        PassedData::Defaults(data.value.clone())
+    };
+    if let Some(node) = child.data {
+        reader.data_keys.add_data(node, reader.has_assignments);
+    }
+    let refused = |kind, message: String| Diagnostic::error(kind, span, message);
+    if outer.forbids_apply {
+        let message =
+            "this manifest may not apply others, because its parent applies it with `allow_apply: false`";
+        diagnostics.push(refused(DiagnosticKind::Conflict, message.to_owned()));
+        return;
+    }
+    if let Some(first) = outer.paths.iter().position(|before| *before == path) {
+        let mut cycle: Vec<String> = outer.paths[first..].iter().map(|path| shown_path(path)).collect();
+        cycle.push(shown_path(&path));
+        // Removes the name, so that no duplicate resource is reported too.
+        draft.has_name = false;
+        let message = format!("a manifest applies itself: {}", cycle.join(" -> "));
+        diagnostics.push(refused(DiagnosticKind::Cycle, message));
+        return;
+    }
+    if let Some(first) = reader.scopes.children.applied.get(&path) {
+        let message = format!("the manifest `{}` is applied twice", shown_path(&path));
+        let error = refused(DiagnosticKind::Conflict, message);
+        draft.has_name = false;
+        diagnostics.push(error.with_label(*first, "the first"));
+        return;
+    }
+    // The first path is the top manifest.
+    if outer.paths.len() > MAX_DEPTH {
+        let message = format!("manifests are nested more than {MAX_DEPTH} deep");
+        diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
+        return;
+    }
+    let text = match text_of(&reader.scopes.context, child.path, &path, &directory) {
+        Ok(text) => text,
+        Err((kind, message, hint)) => {
+            diagnostics.push(hint.into_iter().fold(refused(kind, message), Diagnostic::with_hint));
+            return;
+        }
+    };
+    reader.scopes.children.applied.insert(path.clone(), span);
+    let index = GroupIndex::from_usize(reader.scopes.children.groups.len());
+    let outer_noop = outer.group.is_some_and(|outer| reader.scopes.children.groups[outer.get()].noop);
+    let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
+    reader.scopes.children.groups.push(Group {
+        parent: outer.group,
+        noop: noop || outer_noop,
+        fail_on_error: false,
+        directory: directory.clone(),
+    });
+    draft.resource.node_of = Some(index);
+    let mut paths = outer.paths.clone();
+    paths.push(path.clone());
+    let source = reader.scopes.context.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
+    let first = reader.declared.drafts.len();
+    let is_incomplete = reader.is_incomplete;
+    reader.is_incomplete |= has_invalid_data || reader.scopes.manifests[draft.manifest].is_incomplete;
+    let read = reader.manifest(
+        Manifest {
+            source,
+            text,
+            directory,
+            outer: OuterContext {
+                group: Some(index),
+                conditions: draft.conditions.clone().attributed_to(&draft.resource.id),
+                paths,
+                forbids_apply,
+                health_check_only,
+                data: passed,
+                unknown,
+            },
+        },
+        diagnostics,
+    );
+    reader.is_incomplete = is_incomplete;
+    reader.scopes.children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
+    if health_check_only {
+        for draft in &mut reader.declared.drafts[first..] {
+            if !matches!(draft.resource.control, Control::NotManaged { .. }) {
+                let reason = "`health_check_only` is set for its manifest".to_owned();
+                draft.resource.control = Control::NotManaged { reason };
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Properties of every type.
+
+use std::sync::Arc;
+
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeMap, Spanned, closest, listed};
+use ccm_properties::CommonProperty;
+
+use crate::resolve::messages::{expected, is_blank};
+
+/// Common properties of one resource or of the defaults of a list. Most have too few for a map.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CommonNodes(Vec<(CommonProperty, Node)>);
+
+impl CommonNodes {
+    pub(crate) fn add(&mut self, property: CommonProperty, node: Node) {
+        self.0.push((property, node));
+    }
+
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter().map(|(_, node)| node)
+    }
+
+    pub(crate) fn get(&self, property: CommonProperty) -> Option<&Node> {
+        self.0.iter().find(|(other, _)| *other == property).map(|(_, node)| node)
+    }
+
+    pub(crate) fn take(&mut self, property: CommonProperty) -> Option<Node> {
+        let place = self.0.iter().position(|(other, _)| *other == property)?;
+        Some(self.0.swap_remove(place).1)
+    }
+
+    /// Merges these properties over defaults. Null leaves the default visible.
+    pub(crate) fn or_defaults(self, defaults: &Self) -> Self {
+        let mut own = self.without_nulls();
+        for (property, node) in &defaults.0 {
+            if !node.is_null() && own.get(*property).is_none() {
+                own.add(*property, node.clone());
+            }
+        }
+        own
+    }
+
+    pub(crate) fn without_nulls(mut self) -> Self {
+        self.0.retain(|(_, node)| !node.is_null());
+        self
+    }
+}
+
+/// Properties of one resource or of the defaults of a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SplitProperties {
+    pub(crate) common: CommonNodes,
+    /// Properties of the type.
+    pub(crate) own: Arc<NodeMap>,
+    pub(crate) has_errors: bool,
+}
+
+pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
+    match node.as_text() {
+        Some(text) if is_blank(text) => {
+            Err(Diagnostic::error(DiagnosticKind::Missing, node.span, "the alias is empty"))
+        }
+        Some(text) => Ok(Spanned { value: text.into(), span: node.span }),
+        None => Err(expected("text", node)),
+    }
+}
+
+/// Reads a text that the type validates.
+pub(crate) fn text(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    let text = node.as_text().ok_or_else(|| expected("text", node))?;
+    Ok(Spanned { value: text.to_owned(), span: node.span })
+}
+
+/// Reads one of several allowed words.
+pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, Diagnostic> {
+    let read = text(node)?;
+    if allowed.contains(&&*read.value) {
+        return Ok(read);
+    }
+    let suggestion = closest(&read.value, allowed.iter().copied());
+    let error = expected(&listed(allowed, "or"), node);
+    Err(Diagnostic { kind: DiagnosticKind::InvalidValue, ..error }.with_suggestion(suggestion))
+}
+
+/// Reference as written, not resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference(pub(crate) Node);
+
+/// Splits a list of references.
+pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Reference> {
+    if node.as_list().is_none() {
+        let hint = node.as_text().map(|text| format!("write `[\"{}\"]`", text.escape_debug()));
+        let error = expected("a list of `type#name`", &node);
+        diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
+        return Vec::new();
+    }
+    let ccm_model::NodeValue::List(elements) = node.value else { return Vec::new() };
+    let is_text = |element: &Node| {
+        let is_text = element.as_text().is_some();
+        if !is_text {
+            diagnostics.push(expected("`type#name`", element));
+        }
+        is_text
+    };
+    elements.into_iter().filter(is_text).map(Reference).collect()
+}

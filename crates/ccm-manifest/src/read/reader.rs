@@ -1,0 +1,194 @@
+//! Reading of a manifest and of those that it applies, up to the names of the resources.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ccm_model::{Diagnostics, Node, SourceId};
+use tracing::debug;
+
+use super::children::{self, OuterContext};
+use super::data::{self, OuterLayers, Overlay, ResolvedData};
+use super::data_keys::DataKeys;
+use super::document::{self, Document, Settings};
+use super::draft::{DraftBuilder, ResourceDraft};
+use super::foreach::ItemScope;
+use super::resources::{Declaration, Nameless, collect};
+use super::{generated, typographic_quotes};
+use crate::resolve::scope::{ManifestScope, Phase};
+use crate::scopes::Scopes;
+
+/// Manifest to read, the given one or a child.
+pub(crate) struct Manifest {
+    pub(crate) source: SourceId,
+    pub(crate) text: Arc<str>,
+    pub(crate) directory: PathBuf,
+    pub(crate) outer: OuterContext,
+}
+
+#[derive(Default)]
+pub(crate) struct ReadManifest {
+    pub(crate) settings: Settings,
+    pub(crate) data: ResolvedData,
+}
+
+/// Resources that the manifests declare, with names and without values.
+#[derive(Default)]
+pub(crate) struct DeclaredResources {
+    pub(crate) drafts: Vec<ResourceDraft>,
+    pub(crate) nameless: Vec<(Nameless, usize, bool)>,
+    /// Types with resources whose names are unknown, because the list of a `foreach` has errors.
+    pub(crate) incomplete_types: HashSet<usize>,
+    pub(crate) invalid_names: HashSet<Box<str>>,
+    /// Some resources are unknown, because an input was left out.
+    pub(crate) has_unknown_resources: bool,
+    /// Secret texts in the data of any manifest.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// Reads a manifest and the manifests that it applies.
+pub(crate) struct Reader<'s, 't> {
+    pub(crate) scopes: Scopes<'s, 't>,
+    pub(crate) overlays: Vec<Overlay>,
+    /// Some data is unavailable, which was reported.
+    pub(crate) is_incomplete: bool,
+    pub(crate) declared: DeclaredResources,
+    /// Number of resources that lists made.
+    pub(crate) repeated: usize,
+    pub(crate) data_keys: DataKeys,
+    pub(crate) has_assignments: bool,
+}
+
+impl Reader<'_, '_> {
+    /// Reads a manifest up to the names of its resources, those of a child before the resource that applies
+    /// it.
+    pub(crate) fn manifest(&mut self, manifest: Manifest, diagnostics: &mut Diagnostics) -> ReadManifest {
+        let Manifest { source, text, directory, outer } = manifest;
+        let root = match ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default()) {
+            Ok((root, duplicates)) => {
+                diagnostics.extend(duplicates);
+                root
+            }
+            Err(errors) => {
+                diagnostics.extend(errors);
+                return ReadManifest::default();
+            }
+        };
+        debug!(bytes = text.len(), "parsed the manifest");
+        if let Some(root) = &root {
+            typographic_quotes::check(root, &text, diagnostics);
+        }
+        let Document { data, settings, type_settings, items, template } =
+            document::read(source, &text, root, self.scopes.types, diagnostics);
+        self.data_keys.add(&data, self.has_assignments);
+        let layered = OuterLayers {
+            overlays: &outer.overlays(&self.overlays),
+            above: &[],
+            defaults: outer.defaults(),
+            is_incomplete: self.is_incomplete,
+        };
+        let mut data = data::resolve(&data, &self.scopes.context, &text, &directory, &layered, diagnostics);
+        data.unknown.add(&outer.unknown);
+        for file in std::mem::take(&mut data.files) {
+            self.data_keys.add_file(file, self.has_assignments);
+        }
+        data::check(&mut data, &self.scopes.context, diagnostics);
+        debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
+        self.declared.secrets.extend(data.secrets.iter().cloned());
+        let own = self.scopes.manifests.len();
+        let is_incomplete = data.is_incomplete;
+        self.scopes.manifests.push(ManifestScope {
+            text,
+            directory: directory.into(),
+            data: data.value.clone(),
+            settings: Arc::default(),
+            is_incomplete,
+            item: ItemScope::None,
+            unknown: data.unknown.clone(),
+        });
+        let settings = document::settings(settings, self.scopes.evaluator(own, Phase::Drafts), diagnostics);
+        let type_settings = document::settings_of_types(
+            type_settings,
+            self.scopes.types,
+            self.scopes.evaluator(own, Phase::Drafts),
+            diagnostics,
+        );
+        self.scopes.manifests[own].settings = type_settings.into();
+        // Errors in generated resources point into the generated text, which therefore gets its own scope.
+        let mut is_unchecked = false;
+        let generated = template.and_then(|template| {
+            let evaluator = self.scopes.evaluator(own, Phase::Drafts);
+            generated::generate(&template, &evaluator, &mut is_unchecked, diagnostics)
+        });
+        self.declared.has_unknown_resources |= is_unchecked;
+        self.collect(items, own, false, (&outer, &data), diagnostics);
+        if let Some((text, items)) = generated {
+            let manifest = self.scopes.manifests.len();
+            self.scopes.manifests.push(ManifestScope { text, ..self.scopes.manifests[own].clone() });
+            self.collect(items, manifest, true, (&outer, &data), diagnostics);
+        }
+        ReadManifest { settings, data }
+    }
+
+    /// Collects the resources of a manifest, and reads the manifests that they apply.
+    fn collect(
+        &mut self,
+        items: Vec<Node>,
+        manifest: usize,
+        verbatim: bool,
+        (outer, data): (&OuterContext, &ResolvedData),
+        diagnostics: &mut Diagnostics,
+    ) {
+        let collected = collect(items, self.scopes.types, verbatim, diagnostics);
+        self.declared.invalid_names.extend(collected.invalid_names);
+        for nameless in collected.nameless {
+            let scope = if nameless.in_foreach { self.scope_of_unknown_item(manifest) } else { manifest };
+            self.declared.nameless.push((nameless, scope, verbatim));
+        }
+        let mut declarations = collected.declarations.into_iter();
+        let mut at = 0;
+        for foreach in collected.foreach {
+            for declaration in declarations.by_ref().take(foreach.declarations.start - at) {
+                self.declare(declaration, manifest, verbatim, (outer, data), diagnostics);
+            }
+            at = foreach.declarations.end;
+            let repeated = declarations.by_ref().take(foreach.declarations.len()).collect();
+            self.repeat(&foreach, repeated, manifest, (outer, data), diagnostics);
+        }
+        for declaration in declarations {
+            self.declare(declaration, manifest, verbatim, (outer, data), diagnostics);
+        }
+    }
+
+    /// Adds a resource, and reads the manifest that it applies.
+    pub(crate) fn declare(
+        &mut self,
+        declaration: Declaration,
+        manifest: usize,
+        verbatim: bool,
+        (outer, data): (&OuterContext, &ResolvedData),
+        diagnostics: &mut Diagnostics,
+    ) {
+        let evaluator = |manifest: usize| self.scopes.evaluator(manifest, Phase::Drafts);
+        let builder = DraftBuilder {
+            types: self.scopes.types,
+            manifest,
+            outer_conditions: &outer.conditions,
+            evaluator: &evaluator,
+            verbatim,
+        };
+        let mut draft = builder.draft(declaration, diagnostics);
+        draft.resource.group = outer.group;
+        draft.verbatim = verbatim;
+        let spec = self.scopes.types.spec(draft.type_index);
+        if spec.child_manifest(&draft.resource).is_some() {
+            // The child needs the data of this resource.
+            builder.complete(&mut draft, diagnostics);
+            draft.found.refuse_late();
+            draft.files.clear();
+            diagnostics.append(&mut draft.found.diagnostics);
+            children::read(self, &mut draft, (outer, data), diagnostics);
+        }
+        self.declared.drafts.push(draft);
+    }
+}

@@ -1,0 +1,18 @@
+//! The second step: expressions to values, and names to resources.
+
+pub(crate) mod call_argument;
+pub(crate) mod control;
+pub(crate) mod credentials;
+pub(crate) mod eval_context;
+pub(crate) mod evaluate;
+pub(crate) mod expand;
+pub(crate) mod expansion;
+pub(crate) mod messages;
+pub(crate) mod references;
+pub(crate) mod render;
+pub(crate) mod resolver;
+pub(crate) mod scope;
+pub(crate) mod shell_quoting;
+pub(crate) mod text_language;
+pub(crate) mod tree;
+pub(crate) mod validation;

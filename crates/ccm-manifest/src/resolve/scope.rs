@@ -1,0 +1,263 @@
+//! Evaluates the expressions of a manifest.
+
+mod deferred;
+mod error;
+mod expression;
+mod files;
+mod rendering;
+mod text_template;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ccm_expr::{Cause, Value};
+use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
+
+use crate::check::paths::normalize;
+use crate::read::foreach::ItemScope;
+use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
+use crate::unchecked::UnknownPaths;
+
+use expression::ExpressionScope;
+
+pub use error::is_of_system_fact;
+pub(crate) use error::{DeferredOn, EvalError, InvalidExpression};
+
+/// Message for a name that has no value yet while `data` is resolved.
+const TOO_EARLY: &str =
+    "values in `data`, `hierarchy`, `overrides` and data files can use only `Facts` and `Environ`";
+
+/// Maximum number of included templates that are scanned for names.
+const MAX_INCLUDES: usize = 64;
+
+const MAX_LOCATIONS: usize = 5;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ManifestScope {
+    pub(crate) text: Arc<str>,
+    pub(crate) directory: Arc<Path>,
+    pub(crate) data: Value,
+    /// Settings below `ccm`, by type index.
+    pub(crate) settings: Arc<[Arc<NodeMap>]>,
+    /// Some data is unavailable, which was reported. Missing keys are then no errors.
+    pub(crate) is_incomplete: bool,
+    /// Item of the `foreach` that the resources belong to.
+    pub(crate) item: ItemScope,
+    /// Data without a value, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
+}
+
+impl ManifestScope {
+    /// Returns the absolute path for a path in the manifest.
+    pub(crate) fn resolve(&self, written: &str) -> PathBuf {
+        normalize(&self.directory.join(written))
+    }
+}
+
+/// Step at which an expression is evaluated, which decides what it may use.
+#[derive(Clone, Copy)]
+pub(crate) enum Phase<'a> {
+    /// Resolving data. Expressions may use facts and environment.
+    Data,
+    /// Reading names of resources. Expressions may use data too. The files that they read are recorded.
+    Drafts,
+    /// Reading all other properties. The content of these managed files is late.
+    BeforeRun(&'a ManagedPaths),
+    /// Applying a resource.
+    Runtime(&'a dyn RuntimeContext),
+}
+
+/// Managed paths in their canonical spellings, each with the resources that claim the path or a part of it.
+pub(crate) type ManagedPaths = HashMap<Arc<str>, Vec<ResourceIndex>>;
+
+/// State of the run, for late values.
+pub(crate) trait RuntimeContext {
+    /// Returns the captured values, by name and alias of the capturing resource.
+    fn captures(&self) -> Value;
+
+    /// Returns the state of the values that a resource with this name or alias captures.
+    fn capture_state(&self, name: &str) -> CaptureState;
+
+    /// Returns the resource that would write the file with this canonical path but has not, because of noop.
+    fn pending_manager(&self, path: &str) -> Option<ResourceIndex>;
+}
+
+/// State of the values that a resource captures.
+pub(crate) enum CaptureState {
+    Available,
+    /// The resource would run but has not, because of noop.
+    NotBefore(ResourceIndex),
+    /// There are no values, for this reason.
+    Missing(String),
+}
+
+/// Evaluates the expressions of one manifest at one phase.
+pub(crate) struct ManifestEvaluator<'a, 's> {
+    pub(crate) context: &'a EvalContext<'s>,
+    pub(crate) manifest: &'a ManifestScope,
+    pub(crate) phase: Phase<'a>,
+}
+
+impl ManifestEvaluator<'_, '_> {
+    pub(crate) fn evaluate(&self, text: &str) -> Result<Value, EvalError> {
+        let read = self.context.expression(text);
+        let expression = match &read.expression {
+            Ok(expression) => expression,
+            Err(error) => return Err(EvalError::Invalid(self.explain(error))),
+        };
+        if matches!(self.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty()) {
+            return Err(EvalError::Invalid(InvalidExpression {
+                kind: DiagnosticKind::LateValue,
+                range: 0..text.len(),
+                message: TOO_EARLY.into(),
+                hints: Vec::new(),
+                locations: Vec::new(),
+                nearest: None,
+                missing: None,
+            }));
+        }
+        let scope = ExpressionScope::new(self);
+        if let Some(error) = scope.check_deferred(&read) {
+            return Err(error);
+        }
+        if self.uses_unknown_data(&read) {
+            return Err(EvalError::Unchecked);
+        }
+        if !read.facts.is_empty() {
+            scope.facts.replace(scope.facts(&read.facts));
+        }
+        let evaluated = expression.evaluate(&scope);
+        let outcome = scope.outcome(evaluated, |error| self.explain(&error));
+        match self.leave_out_missing(outcome) {
+            Ok(Value::Null) | Err(EvalError::Invalid(_))
+                if self.manifest.is_incomplete && !read.data.is_empty() =>
+            {
+                Err(EvalError::Reported)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Returns `true` if an expression uses data that is unknown, because an input was left out.
+    fn uses_unknown_data(&self, read: &ParsedExpression) -> bool {
+        let unknown = &self.manifest.unknown;
+        !unknown.is_empty() && (read.uses_any || read.data.iter().any(|path| unknown.touches(path)))
+    }
+
+    /// Replaces the error about a missing input that may be left out.
+    fn leave_out_missing<T>(&self, outcome: Result<T, EvalError>) -> Result<T, EvalError> {
+        let Err(EvalError::Invalid(error)) = &outcome else { return outcome };
+        let context = self.context;
+        match error.omissible_input(context.omitted, &context.known_facts()) {
+            Some(input) => {
+                context.leave_out(input);
+                Err(EvalError::Unchecked)
+            }
+            None => outcome,
+        }
+    }
+
+    pub(crate) fn template(&self, path: &str) -> Result<String, EvalError> {
+        let scope = ExpressionScope::new(self);
+        let rendered = scope.template(path);
+        let outcome = scope.outcome(rendered, |error| InvalidExpression {
+            kind: error.kind,
+            range: 0..0,
+            message: error.message.into(),
+            hints: error.hints,
+            nearest: error.nearest,
+            locations: Vec::new(),
+            missing: None,
+        });
+        match self.leave_out_missing(outcome) {
+            Err(EvalError::Invalid(error)) if self.manifest.is_incomplete && error.is_missing_data() => {
+                Err(EvalError::Reported)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn explain(&self, error: &ccm_expr::Error) -> InvalidExpression {
+        let mut hints = error.hints.clone();
+        let mut missing = None;
+        match &error.cause {
+            Cause::MissingKey(path) => {
+                missing = Some(path.as_slice().into());
+                let of_item = path.len() == 2 && path[0] == ITEM_NAMES[0];
+                if of_item && hints.is_empty() && self.manifest.item.is_entry() {
+                    hints.push("`Item` is an entry of a map: write `Item.key` or `Item.value`".to_owned());
+                }
+                if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
+                    hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
+                }
+            }
+            Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
+                hints = vec![format!(
+                    "`{name}` exists only in the resources of a `foreach`: write `foreach: LIST` beside their type"
+                )];
+            }
+            Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
+                hints = vec![format!("write `Data.{name}` for the value of the manifest")];
+            }
+            Cause::UnknownName(_) if hints.is_empty() => {
+                hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
+            }
+            Cause::UnknownFunction(name) if substitute(name).is_some() => {
+                hints = substitute(name).map(str::to_owned).into_iter().collect();
+            }
+            Cause::UnknownFunction(_) if hints.is_empty() => {
+                hints.push(
+                    "use `lookup`, `file`, `template` or a function of the expression language".to_owned(),
+                );
+            }
+            _ => {}
+        }
+        let Range { start, end } = error.range;
+        let (mut kind, mut message) = (error.cause.kind(), error.message.clone());
+        if let Cause::MissingKey(path) = &error.cause
+            && let Some(reason) = self.not_utf8("Environ", path)
+        {
+            (kind, message, hints) = (DiagnosticKind::Unreadable, reason, Vec::new());
+        }
+        InvalidExpression {
+            kind,
+            range: start..end,
+            message: message.into(),
+            hints,
+            nearest: error.nearest.clone(),
+            locations: Vec::new(),
+            missing,
+        }
+    }
+}
+
+/// Returns `true` if the message names the whole path, none of which is computed.
+fn is_constant(path: &[String], message: &str) -> bool {
+    message == format!("there is no `{}`", path.join("."))
+}
+
+/// Returns advice on a function of other programs.
+fn substitute(function: &str) -> Option<&'static str> {
+    Some(match function {
+        "jet" => "templates are Jinja: write `template(\"NAME.j2\")`",
+        "kvGet" | "kvget" | "registrations" | "registration" => "this is not supported in this version",
+        "env" | "getenv" | "environ" => {
+            "write `Environ.NAME`, or `Environ.NAME ?? \"\"` if it may be missing"
+        }
+        "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup(\"data.KEY\", \"DEFAULT\")`",
+        "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template(\"NAME.j2\")`",
+        "include" | "readfile" | "read_file" => "write `file(\"PATH\")`",
+        _ => return None,
+    })
+}
+
+impl ManifestEvaluator<'_, '_> {
+    /// Returns the error of a path to a variable of the environment that is not UTF-8 text.
+    fn not_utf8(&self, root: &str, path: &[String]) -> Option<String> {
+        let name = path.strip_prefix(&[root.to_owned()])?.first()?;
+        let is_not_utf8 = self.context.sources.is_not_utf8(name);
+        is_not_utf8.then(|| format!("the environment variable `{}` is not UTF-8 text", escape_control(name)))
+    }
+}

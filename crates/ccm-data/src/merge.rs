@@ -7,7 +7,7 @@ use ccm_expr::Value;
 
 use crate::printed;
 
-/// How the value of a key is merged over the value below.
+/// Merge of the value of a key over the value below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyMerge {
     /// Maps are merged, lists appended, other values replaced.
@@ -19,7 +19,7 @@ pub enum KeyMerge {
     Unique,
 }
 
-/// How the keys of a map are merged.
+/// Merge of the keys of a map.
 #[derive(Clone, Debug, Default)]
 pub struct KeyMerges {
     /// Merge of keys that are not in `by_key`.

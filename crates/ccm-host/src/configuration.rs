@@ -69,7 +69,7 @@ pub enum ConfigurationError {
     Shared {
         /// The path.
         path: PathBuf,
-        /// Who may write it, as a group or a list names them.
+        /// Users who may write it, as a group or a list names them.
         writers: String,
         /// Mode of the path.
         mode: u32,

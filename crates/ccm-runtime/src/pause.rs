@@ -30,7 +30,7 @@ pub struct Pause {
     pub until: SystemTime,
     /// Reason, on one line.
     pub reason: String,
-    /// Who began it.
+    /// User who began it.
     pub by: StartedBy,
 }
 

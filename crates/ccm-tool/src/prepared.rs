@@ -36,7 +36,7 @@ pub(crate) struct PreparedCall {
     pub(crate) account: Option<Account>,
 }
 
-/// How a call starts.
+/// Start of a call.
 pub(crate) enum CallStart {
     /// A program with arguments.
     Program(String, Vec<String>),

@@ -1,10 +1,10 @@
-//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]`, `cargo xtask man DIR`,
+//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language`, `cargo xtask man DIR`,
 //! `cargo xtask completions DIR` and `cargo xtask package`.
 //!
 //! `docs` writes the generated parts of README.md and docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
 //! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators, facts
 //! or types. The page of a type is the one with its properties.
-//! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
+//! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
@@ -36,8 +36,7 @@ fn main() -> ExitCode {
                 .try_for_each(|page| promises::check(&root.join(page), &[&crates, &root.join("tests")]));
             docs(true).and(promises)
         }
-        ["language"] => language::check(&crates, false).map(|report| print!("{report}")),
-        ["language", "--report"] => language::check(&crates, true).map(|report| print!("{report}")),
+        ["language"] => language::check(&crates),
         ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {
             let files = pages.iter().map(|page| (&*page.name, &*page.text));
             write_files(Path::new(directory), files)
@@ -45,7 +44,7 @@ fn main() -> ExitCode {
         ["completions", directory] => write_files(Path::new(directory), ccm_cli::COMPLETION_SCRIPTS),
         ["package", ref options @ ..] => package::run(options),
         _ => {
-            eprintln!("usage: cargo xtask docs [--check] | language [--report] | man DIR | completions DIR");
+            eprintln!("usage: cargo xtask docs [--check] | language | man DIR | completions DIR");
             eprintln!("       cargo xtask {}", package::USAGE);
             return ExitCode::from(64);
         }

@@ -9,7 +9,7 @@ use super::Merge;
 use crate::layers::{Layers, ValueSource};
 use crate::merge::{self, KeyMerge, KeyMerges};
 
-/// How the values that the levels have for a key are merged: `# @merge`.
+/// Merge of the values that the levels have for a key: `# @merge`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelMerge {
     /// The value of the first level that has the key.
@@ -57,7 +57,7 @@ impl LevelMerge {
     }
 }
 
-/// How all keys are merged.
+/// Merge of all keys.
 #[derive(Clone, Debug, Default)]
 pub struct LevelMerges {
     /// `merge` of the hierarchy, for keys without a merge of their own.

@@ -183,7 +183,7 @@ pub(super) struct ControlGroup {
     directories: Vec<Parent>,
     processes: Option<Parent>,
     memory: Option<Parent>,
-    /// How often the processes of its sandboxes ran into each limit.
+    /// Number of times that the processes of its sandboxes ran into each limit.
     counted: [u64; 2],
 }
 

@@ -121,7 +121,7 @@ pub enum PullPolicy {
     /// Never.
     #[default]
     Never,
-    /// When the Engine does not have the image.
+    /// Only if the Engine does not have the image.
     Missing,
     /// Once in each run.
     Always,

@@ -60,7 +60,7 @@ pub struct ResolvedData {
     pub entries: Vec<(String, EntryOutcome)>,
     /// Layers that were merged.
     pub layers: Layers,
-    /// How the values of the levels were merged.
+    /// Merge of the values of the levels.
     pub merges: LevelMerges,
     /// Annotations of all layers.
     pub(crate) annotations: Vec<Annotation>,

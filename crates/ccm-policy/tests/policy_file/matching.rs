@@ -1,4 +1,4 @@
-//! Which commands and changes rules match, and how doubts are decided.
+//! Commands and changes that rules match, and the decision of doubts.
 
 use ccm_policy::{
     Caller, Effect, EffectKind, GovernedChange, GuardClass, LinkDestination, NoValues, Policy,

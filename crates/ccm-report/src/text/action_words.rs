@@ -22,9 +22,9 @@ pub(super) struct Words {
     pub what: String,
     /// `true` if `what` is a command, whose middle can be cut.
     pub is_command: bool,
-    /// How long it took. Empty if that does not matter.
+    /// Time that it took. Empty if that does not matter.
     pub time: String,
-    /// Why it was done. Empty if `what` says so, or if only the details do.
+    /// Reason. Empty if `what` says so, or if only the details do.
     pub why: String,
 }
 

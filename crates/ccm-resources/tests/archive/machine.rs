@@ -8,7 +8,7 @@ use ccm_testkit::{FakeClock, FakeRunner, Scratch, TarFile, tar};
 use crate::build::resource;
 use crate::run::{Manner, failure, run};
 
-/// How archives are run.
+/// Runs of archives.
 pub(crate) struct Runs<'a> {
     pub scratch: &'a Scratch,
     pub noop: bool,

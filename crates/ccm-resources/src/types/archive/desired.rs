@@ -15,7 +15,7 @@ use crate::support::values::canonical_path::path_error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredArchive {
     pub path: PathBuf,
-    /// Where the file comes from; `None` if it is to be absent.
+    /// Source of the file; `None` if it is to be absent.
     pub origin: Option<Origin>,
     pub owner: Option<String>,
     pub group: Option<String>,

@@ -87,7 +87,7 @@ fn name_error(name: &str) -> Option<PropertyError> {
     )
 }
 
-/// Whether the kernel has a module.
+/// Place of a module in the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ModuleActivity {
     #[default]

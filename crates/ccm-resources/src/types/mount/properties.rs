@@ -14,7 +14,7 @@ properties! {
         fstype: MountField { foreign_names: &["type"] },
         /// Options with commas between. A mounted file system gets a remount if it differs in an option that can be compared.
         options: MountField { default: Some("not managed; `defaults` for a new mount"), foreign_names: &["opts"] },
-        /// Whether dump saves the file system: 0 or 1.
+        /// 1 if dump saves the file system, else 0.
         dump: MountNumber { default: Some("not managed; 0 for a new mount") },
         /// Order of the checks at boot: 0 for none, 1 for the root, 2 for others.
         pass: MountNumber { default: Some("not managed; 0 for a new mount"), foreign_names: &["passno"] },

@@ -21,7 +21,7 @@ const MODE: u32 = 0o644;
 const MAX_DEFINITION: u64 = 1 << 20;
 const MAX_KEY: u64 = 1 << 20;
 
-/// How a package tool defines a repository.
+/// Definition of a repository for a package tool.
 pub(crate) trait RepositoryFormat: Sync + 'static {
     type Tool: Tool;
 

@@ -66,7 +66,7 @@ impl TextValue for KeyFingerprint {
     }
 }
 
-/// Where a key comes from.
+/// Source of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySource {
     /// A file, relative to the manifest.

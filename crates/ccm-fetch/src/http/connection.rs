@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use ccm_model::encode_base64;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
@@ -111,37 +112,5 @@ pub(super) fn address(host: &str, port: u16) -> String {
 /// Returns the value of an `Authorization` field.
 pub(super) fn basic(credentials: &HttpCredentials) -> String {
     let text = format!("{}:{}", credentials.username, credentials.password);
-    format!("Basic {}", base64(text.as_bytes()))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits =
-            (0..3).fold(0_usize, |bits, at| bits << 8 | usize::from(chunk.get(at).copied().unwrap_or(0)));
-        for at in 0..4 {
-            let digit = DIGITS[bits >> (18 - 6 * at) & 63];
-            text.push(if at > chunk.len() { '=' } else { char::from(digit) });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_are_encoded() {
-        for (text, encoded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("Aladdin:open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
-        ] {
-            assert_eq!(base64(text.as_bytes()), encoded);
-        }
-    }
+    format!("Basic {}", encode_base64(text.as_bytes()))
 }

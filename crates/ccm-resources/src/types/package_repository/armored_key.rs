@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use ccm_model::decode_base64;
 use sha1::{Digest as _, Sha1};
 
 const BEGIN: &str = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
@@ -44,25 +45,7 @@ pub(crate) fn fingerprints(text: &str) -> Result<Vec<String>, ArmoredKeyError> {
 fn block_bytes(block: &str) -> Option<Vec<u8>> {
     let lines = block.lines().map(str::trim).skip(1).skip_while(|line| !line.is_empty()).skip(1);
     let text: String = lines.take_while(|line| !line.starts_with('=')).collect();
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    for byte in text.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(value)) & 0xff_ffff;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
-        }
-    }
-    Some(bytes)
+    decode_base64(&text)
 }
 
 fn of_packets(mut bytes: &[u8]) -> Result<Vec<String>, ArmoredKeyError> {

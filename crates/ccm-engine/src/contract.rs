@@ -318,7 +318,7 @@ impl<R: Rule> Verified<R> {
 /// Description of a state, for events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Described {
-    /// Value of `ensure` in that state.
+    /// Value of `ensure` in that state: one that a manifest may write, or a word for what is there in its place.
     pub ensure: String,
     /// Fields of the type. The engine puts the protocol, the type, the name and `ensure` before them.
     pub state: Fields,

@@ -21,7 +21,6 @@ mod remove;
 mod resolve;
 mod system;
 mod tree;
-mod trusted_link;
 mod user_file;
 mod version;
 mod walk;
@@ -94,12 +93,6 @@ pub trait Files {
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
-    }
-
-    /// Returns the path of the file that a change through a path replaces: the path itself, or what a link there leads
-    /// to, which need not exist. The rule for links among parents holds for the last part too.
-    fn written_path(&self, path: &Path) -> Result<PathBuf, FileError> {
-        Ok(path.to_owned())
     }
 
     /// Reads the state of a path.
@@ -451,7 +444,7 @@ pub enum NewContent<'a> {
     },
 }
 
-/// Open file, for functions of this crate.
+/// Open file, to read a part of it, or for functions that take one.
 pub type OpenFile = std::fs::File;
 
 /// Returns `true` if the error means that the path does not exist, or that a parent is a file.

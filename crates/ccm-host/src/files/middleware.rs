@@ -106,10 +106,6 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().real_directory(path)
     }
 
-    fn written_path(&self, path: &Path) -> Result<PathBuf, FileError> {
-        self.inner().written_path(path)
-    }
-
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
         self.inner().inspect(path, options)
     }

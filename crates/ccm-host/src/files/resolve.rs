@@ -54,6 +54,8 @@ pub(crate) struct PathEntry {
 struct FollowedLink {
     path: PathBuf,
     owner: u32,
+    /// Everybody can create files in its directory.
+    is_shared: bool,
 }
 
 impl PathEntry {
@@ -146,14 +148,17 @@ impl ResolvedPath {
         Ok(resolved)
     }
 
-    /// Checks that every followed link belongs to root, to the user who runs ccm or to the owner of the file.
+    /// Checks that every followed link belongs to root, to the user who runs ccm or to the owner of the file. A link of
+    /// that owner does not count where everybody can create one.
     fn check_links(&self) -> Result<(), FileError> {
         if self.links.is_empty() {
             return Ok(());
         }
         let ours = geteuid().as_raw();
-        let trusted = [0, ours, self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid)];
-        match self.links.iter().find(|link| !trusted.contains(&link.owner)) {
+        let owner = self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid);
+        let is_trusted =
+            |link: &FollowedLink| [0, ours].contains(&link.owner) || link.owner == owner && !link.is_shared;
+        match self.links.iter().find(|link| !is_trusted(link)) {
             None => Ok(()),
             Some(link) => Err(FileError::UntrustedLink {
                 path: self.path.clone(),
@@ -361,7 +366,8 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
                 if rules.trusted.is_some_and(|trusted| !trusted.contains(&owner)) {
                     return Err(FileError::UntrustedLink { path: path.to_owned(), link, owner });
                 }
-                links.push(FollowedLink { path: link, owner });
+                let is_shared = fstat(&at).map_err(refused)?.st_mode & WRITABLE_BY_ALL != 0;
+                links.push(FollowedLink { path: link, owner, is_shared });
                 let target = readlinkat(pin(&at, &name, &entry, path)?, "", Vec::new()).map_err(refused)?;
                 let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                 if target.is_absolute() {

@@ -14,7 +14,7 @@ use super::{
     BackupName, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
     PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
     UserFileContent, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
-    resolve, tree, trusted_link, user_file, version, walk, write,
+    resolve, tree, user_file, version, walk, write,
 };
 use crate::account::AccountDatabases;
 use crate::command::Cancellation;
@@ -86,10 +86,6 @@ impl Files for SystemFiles {
 
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {
         resolve::real_directory(path)
-    }
-
-    fn written_path(&self, path: &Path) -> Result<PathBuf, FileError> {
-        trusted_link::written_path(path)
     }
 
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {

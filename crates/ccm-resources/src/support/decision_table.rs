@@ -3,7 +3,9 @@
 use ccm_engine::{Decision, Rule};
 
 /// Compares the decision of each row `conditions | decision | reason` with the expected one, and returns the number
-/// of rows. A change is written as its message for noop, without `Would have`. Lines that begin with `#` are comments.
+/// of rows. A change is written as its message for noop, without `Would have`; what is kept as
+/// `keep`; a failure as `fail`, or `fail, missing` with [`Failure::missing`](ccm_model::Failure::missing), and its reason is
+/// the first layer of the chain. Lines that begin with `#` are comments.
 pub(crate) fn assert_rows<const N: usize, R: Rule>(
     table: &str,
     decide: impl Fn([&str; N]) -> Decision<R>,

@@ -25,8 +25,8 @@ impl<D> ObjectPlan<D> {
         if differences.is_empty() { Self::Keep { exists: true } } else { Self::Change(differences) }
     }
 
-    /// Returns the differences to make for an object that is never removed; `None` if there are none.
-    pub(crate) fn differences(self) -> Result<Option<Vec<D>>, Failure> {
+    /// Returns the differences to make; `None` if there are none. Only for an object that is never removed.
+    pub(crate) fn differences_of_permanent(self) -> Result<Option<Vec<D>>, Failure> {
         match self {
             Self::Keep { .. } | Self::Remove => Ok(None),
             Self::Fail(failure) => Err(failure),
@@ -168,6 +168,11 @@ impl<T: ObjectType> ResourceKind for Object<T> {
     fn describe(object: &T, state: &T::State, _: &str) -> Described {
         object.describe(state)
     }
+}
+
+/// Returns a flag as messages show it.
+pub(crate) fn yes_or_no(flag: bool) -> String {
+    if flag { "yes" } else { "no" }.to_owned()
 }
 
 fn aspects<D: ObjectDifference>(differences: &[D]) -> Vec<&'static str> {

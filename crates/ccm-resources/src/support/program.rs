@@ -16,7 +16,7 @@ use ccm_model::{Failure, Stream};
 
 pub(crate) use end::{ErrorLines, start_failure};
 
-/// Default time limit. A server of a file system may be slow.
+/// Time limit unless [`Program::time_limit`] sets another. A server of a file system may be slow.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What a helper program needs of a run.

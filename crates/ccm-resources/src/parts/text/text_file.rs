@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
+use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile, PathTrust};
 use ccm_model::Failure;
 
 use super::text_lines::{TEXT_ENCODING, TextLines, UTF_16, is_utf_16};
@@ -135,9 +135,15 @@ pub(crate) fn replace(
 
 /// Returns the path that a change of a file replaces: that of the target if the path is a trusted link.
 pub(super) fn written_path(path: &Path, files: &dyn Files) -> Result<PathBuf, Failure> {
-    match files.written_path(path) {
-        Ok(target) => Ok(target),
-        Err(FileError::ParentMissing(_)) => Ok(path.to_owned()),
+    let trust = PathTrust { follow_last: true, ..PathTrust::default() };
+    let dangling = || Err(file_failure(&FileError::DanglingLink(path.to_owned())));
+    let is_in_directory = || path.parent().is_some_and(|parent| files.is_directory(parent).unwrap_or(false));
+    match files.trusted_path(path, trust) {
+        Ok(found) if found.missing.is_empty() => Ok(found.path),
+        Ok(_) | Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) if is_in_directory() => {
+            dangling()
+        }
+        Ok(_) | Err(FileError::ParentMissing(_)) => Ok(path.to_owned()),
         Err(error) => Err(link_failure(path, &error, files)),
     }
 }

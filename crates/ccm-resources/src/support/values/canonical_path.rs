@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
+use ccm_properties::{PropertyError, PropertyKind, TextKind, TextValue, ValueError};
 
 /// Path of a file as a property: absolute, and without `.`, `..`, `//` and a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,12 @@ impl TextValue for CanonicalPath {
             }
         }
     }
+}
+
+/// Returns the error in a name that is the path of something that is managed. `what` is a word for that.
+pub(crate) fn name_error(name: &str, what: &str) -> Option<PropertyError> {
+    let (message, hint) = path_error(name, what)?;
+    Some(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint))
 }
 
 /// Returns the error in the path of something that is managed, with advice.

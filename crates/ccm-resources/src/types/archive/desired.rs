@@ -10,7 +10,7 @@ use ccm_properties::PropertyError;
 
 use super::properties::ArchiveProperties;
 use crate::parts::web::{MAX_SIZE, TIMEOUT};
-use crate::support::values::canonical_path::path_error;
+use crate::support::values::canonical_path::name_error;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredArchive {
@@ -52,16 +52,13 @@ impl DesiredArchive {
         let name = &*resource.id.name;
         let path = Path::new(name);
         let is_absent = resource.is_absent();
-        let mut errors: Vec<PropertyError> = path_error(name, "file")
-            .map(|(message, hint)| {
-                hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint)
-            })
-            .into_iter()
-            .collect();
+        let mut errors: Vec<PropertyError> = name_error(name, "file").into_iter().collect();
         if is_temp_path(path) {
             let message = format!("`{}` is the name of a temporary file of ccm", name.escape_debug());
             errors.push(
-                PropertyError::of_name(message).with_hint("choose a name that does not end with `.ccm-new`"),
+                PropertyError::of_name(message).with_hint(
+                    "choose another name: ccm writes new content to names such as `.NAME.ccm-new`",
+                ),
             );
         }
         if is_absent {

@@ -99,8 +99,7 @@ impl DesiredFile {
         let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
         if ensure != FileEnsure::Absent && is_temp_path(Path::new(name)) {
             let message = format!("`{}` is the name of a temporary file of ccm", name.escape_debug());
-            let hint =
-                "choose a name that does not end with `.ccm-new`: ccm writes new content to such names";
+            let hint = "choose another name: ccm writes new content to names such as `.NAME.ccm-new`";
             errors.push(PropertyError::of_name(message).with_hint(hint));
         }
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());

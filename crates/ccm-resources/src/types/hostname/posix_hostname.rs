@@ -34,7 +34,7 @@ impl Provider<Object<DesiredHostname>> for PosixHostname {
         state: &HostnameState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Some(differences) = name.plan(state).differences()? else { return Ok(()) };
+        let Some(differences) = name.plan(state).differences_of_permanent()? else { return Ok(()) };
         let mut running_before = None;
         for difference in differences {
             match difference {

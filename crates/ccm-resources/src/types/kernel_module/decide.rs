@@ -7,7 +7,7 @@ use ccm_properties::PropertyError;
 use super::module_files::ModprobeSettings;
 use super::properties::KernelModuleProperties;
 use crate::parts::text::TextFile;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, yes_or_no};
 
 /// Maximum length of a name in bytes, which is that of the kernel.
 const MAX_NAME: usize = 55;
@@ -128,10 +128,11 @@ impl ObjectDifference for ModuleDifference {
     }
 
     fn values(&self) -> (Option<String>, Option<String>) {
-        let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
         let shown = |text: &str| Some(if text.is_empty() { "none" } else { text }.to_owned());
         match self {
-            Self::Loaded(to) | Self::Boot(to) | Self::Blacklist(to) => (word(!to), word(*to)),
+            Self::Loaded(to) | Self::Boot(to) | Self::Blacklist(to) => {
+                (Some(yes_or_no(!to)), Some(yes_or_no(*to)))
+            }
             Self::Options { from, to } => (shown(from), shown(to)),
         }
     }

@@ -43,7 +43,7 @@ impl Provider<Object<DesiredModule>> for Kmod {
         state: &ModuleState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Some(differences) = module.plan(state).differences()? else { return Ok(()) };
+        let Some(differences) = module.plan(state).differences_of_permanent()? else { return Ok(()) };
         let name = &*module.name;
         let mut changed = false;
         let settings = module.settings(&state.settings);

@@ -71,7 +71,7 @@ impl Provider<Object<DesiredLocale>> for PosixLocale {
         state: &LocaleState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Some(differences) = locale.plan(state).differences()? else { return Ok(()) };
+        let Some(differences) = locale.plan(state).differences_of_permanent()? else { return Ok(()) };
         let mut lines = Vec::new();
         let mut values = Vec::new();
         for difference in &differences {

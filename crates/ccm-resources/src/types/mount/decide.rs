@@ -11,7 +11,7 @@ use super::fstab::{Fstab, FstabLine};
 use super::mount_options::differing;
 use crate::parts::mounts::MountedFilesystem;
 use crate::parts::text::shown;
-use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
+use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType, yes_or_no};
 
 /// State of a mount, with the obstacles to mounting it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,14 +82,13 @@ impl ObjectDifference for MountDifference {
     }
 
     fn values(&self) -> (Option<String>, Option<String>) {
-        let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
         match self {
             Self::Field { from, to, .. } => (from.clone(), Some(to.clone())),
             Self::Other { from, to } | Self::MountedOptions { from, to } => {
                 (Some(from.clone()), Some(to.clone()))
             }
             Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
-            Self::Mounted(to) => (word(!to), word(*to)),
+            Self::Mounted(to) => (Some(yes_or_no(!to)), Some(yes_or_no(*to))),
         }
     }
 }

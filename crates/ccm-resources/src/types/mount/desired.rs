@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_model::{DiagnosticKind, Resource};
+use ccm_model::Resource;
 use ccm_properties::PropertyError;
 
 use super::fstab::{DEFAULTS, FstabLine};
 use super::mount_options::is_bind;
 use super::properties::{MountField, MountNumber, MountProperties};
-use crate::support::values::canonical_path::path_error;
+use crate::support::values::canonical_path::name_error as path_name_error;
 
 /// Directory with a link for each device, by what it is called after.
 const DEVICE_NAMES: &[(&str, &str)] = &[
@@ -63,16 +63,14 @@ impl DesiredMount {
         for (property, value) in given {
             match (value, is_absent) {
                 (None, false) if property != "options" => {
-                    let message = format!("`{property}` is missing");
-                    let error = PropertyError::new(DiagnosticKind::Missing, property, message);
-                    errors.push(error.with_hint(match property {
+                    let hint = match property {
                         "device" => "write `device`, what is to be mounted",
                         _ => "write `fstype`, such as `ext4`, `nfs` or `tmpfs`; `none` for a bind mount",
-                    }));
+                    };
+                    errors.push(PropertyError::missing(property, hint));
                 }
                 (Some(_), true) => {
-                    let message = format!("`{property}` is not allowed with `ensure: absent`");
-                    errors.push(PropertyError::conflict(property, message, format!("remove `{property}`")));
+                    errors.push(PropertyError::not_with_absent(property, format!("remove `{property}`")));
                 }
                 _ => {}
             }
@@ -155,8 +153,7 @@ fn name_error(mount_point: &str, ensure: MountEnsure) -> Option<PropertyError> {
     if mount_point.chars().any(char::is_control) {
         return Some(PropertyError::of_name("the path of the directory contains a control character"));
     }
-    let (message, hint) = path_error(mount_point, "mount")?;
-    Some(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint))
+    path_name_error(mount_point, "mount")
 }
 
 #[cfg(test)]

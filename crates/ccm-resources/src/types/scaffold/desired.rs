@@ -9,7 +9,7 @@ use super::properties::ScaffoldProperties;
 use crate::parts::tree::glob::{TreeGlob, TreeGlobs};
 use crate::parts::tree::{Rendered, TreeRules};
 use crate::parts::validator::{ContentCheck, POST};
-use crate::support::values::canonical_path::path_error;
+use crate::support::values::canonical_path::name_error;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredScaffold {
@@ -44,9 +44,7 @@ impl DesiredScaffold {
         let mut errors = Vec::new();
         let conflict =
             |property, message: String| PropertyError::new(DiagnosticKind::Conflict, property, message);
-        if let Some((message, hint)) = path_error(name, "scaffold") {
-            errors.push(hint.into_iter().fold(PropertyError::of_name(message), PropertyError::with_hint));
-        }
+        errors.extend(name_error(name, "scaffold"));
         if written.source.is_none() {
             errors.push(PropertyError::missing(
                 "source",

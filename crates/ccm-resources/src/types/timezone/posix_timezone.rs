@@ -47,7 +47,7 @@ impl Provider<Object<DesiredTimezone>> for PosixTimezone {
         state: &TimezoneState,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Some(differences) = zone.plan(state).differences()? else { return Ok(()) };
+        let Some(differences) = zone.plan(state).differences_of_permanent()? else { return Ok(()) };
         let mut changed = false;
         for difference in differences {
             let done = match difference {

@@ -9,7 +9,7 @@ use ccm_host::{
     Cancellation, Command, Enforced, Exit, Finished, Identity, Means, Runner as _, Sandbox, SandboxLayer,
     StartError, SystemRunner,
 };
-use ccm_testkit::{Scratch, is_root, isolated, isolated_with_setup, on_this_machine, skipped};
+use ccm_testkit::{Scratch, is_root, isolated, isolated_with_setup, needs_root, on_this_machine, skipped};
 
 use crate::ccm;
 use crate::ground::{Ground, NOBODY, Target};
@@ -204,7 +204,7 @@ fn attack_all(users: Users, program: &Path) {
 
 #[test]
 fn sandboxes_of_the_own_user_are_closed() {
-    isolated("combinations::sandboxes_of_the_own_user_are_closed", || {
+    isolated(|| {
         // The directories above an open path can be listed, and this program may be in any.
         let scratch = Scratch::new();
         attack_all(Users::Own, &copy(&scratch, &this_program(), "probes"));
@@ -213,11 +213,10 @@ fn sandboxes_of_the_own_user_are_closed() {
 
 #[test]
 fn sandboxes_of_root_for_another_user_are_closed() {
-    if !is_root() {
-        skipped("only root can run a sandbox as another user");
+    if !needs_root() {
         return;
     }
-    isolated("combinations::sandboxes_of_root_for_another_user_are_closed", || {
+    isolated(|| {
         let scratch = Scratch::new();
         attack_all(Users::Nobody, &copy(&scratch, &this_program(), "probes"));
     });
@@ -225,7 +224,6 @@ fn sandboxes_of_root_for_another_user_are_closed() {
 
 #[test]
 fn sandboxes_of_nobody_are_closed() {
-    let test = "combinations::sandboxes_of_nobody_are_closed";
     if !is_root() && std::env::var_os(LOWERED).is_none() {
         skipped("another test makes the same attempts as this ordinary user");
         return;
@@ -244,7 +242,7 @@ fn sandboxes_of_nobody_are_closed() {
     } else {
         (None, String::new())
     };
-    isolated_with_setup(&preparation, test, || {
+    isolated_with_setup(&preparation, || {
         attack_all(Users::Own, &this_program());
     });
     drop(scratch);

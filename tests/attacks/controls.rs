@@ -1,7 +1,7 @@
 //! The probes outside of any sandbox, where they get through, and in sandboxes of a manifest.
 
 use ccm_host::{Exit, SystemRunner};
-use ccm_testkit::{Ccm, is_root, isolated, skipped, without_system_calls};
+use ccm_testkit::{Ccm, is_root, isolated, needs_root, skipped, without_system_calls};
 
 use crate::combinations::{command, compare, copy, run, this_program};
 use crate::ground::{Ground, Target};
@@ -10,11 +10,10 @@ use crate::probe::{self, Circumstances, Outside, PROGRAM, TARGET, results};
 /// An attempt that fails everywhere would show nothing.
 #[test]
 fn probes_get_through_outside_of_a_sandbox() {
-    if !is_root() {
-        skipped("the probes get through for root only");
+    if !needs_root() {
         return;
     }
-    isolated("controls::probes_get_through_outside_of_a_sandbox", || {
+    isolated(|| {
         let ground = Ground::new(None);
         let target = Target { is_inside: false, ..ground.target.clone() };
         let runner = SystemRunner::new().expect("a runner");
@@ -50,7 +49,7 @@ fn apply(circumstances: Circumstances) {
     scratch.write("manifest.yaml", manifest);
     let called = Ccm::new(env!("CARGO_BIN_EXE_ccm"), &scratch).args(&["apply", "manifest.yaml"]).run();
     if called.stdout.contains("this kernel can't enforce the sandbox") {
-        skipped(&called.stdout);
+        skipped("this kernel can't enforce a sandbox");
         return;
     }
     assert_eq!(called.code, 0, "{}", called.shown());
@@ -71,7 +70,7 @@ const COMPLETE: Circumstances = Circumstances {
 
 #[test]
 fn sandboxes_of_a_manifest_are_closed() {
-    isolated("controls::sandboxes_of_a_manifest_are_closed", || {
+    isolated(|| {
         let complete = Circumstances { ccm_is_root: is_root(), ..COMPLETE };
         apply(complete);
         apply(Circumstances { network: true, ..complete });

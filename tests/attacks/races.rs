@@ -44,7 +44,7 @@ fn exchanging<T>(one: &Path, other: &Path, body: impl FnOnce() -> T) -> (T, usiz
 /// The owner of a directory above a granted path exchanges it with a link to a directory that is closed.
 #[test]
 fn exchanged_parent_of_a_granted_path_opens_nothing_else() {
-    isolated("races::exchanged_parent_of_a_granted_path_opens_nothing_else", || {
+    isolated(|| {
         for off in [&[][..], &[SandboxLayer::Namespaces]] {
             let scratch = Scratch::new();
             scratch.write("parent/open/file", "open\n");
@@ -110,7 +110,7 @@ fn watcher() {
 
 #[test]
 fn launchers_can_not_be_changed_by_another_sandbox() {
-    isolated("races::launchers_can_not_be_changed_by_another_sandbox", || {
+    isolated(|| {
         for off in [&[][..], &[SandboxLayer::Namespaces], &[SandboxLayer::Landlock]] {
             let scratch = Scratch::new();
             let launcher = copy(&scratch, &ccm(), "launcher");

@@ -1,6 +1,6 @@
 //! Users, groups and keys: the example and the manifest for them, on copies of the files with accounts.
 
-use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
+use ccm_testkit::{Called, Scratch, needs_own_mounts, repository};
 
 use crate::ccm;
 
@@ -31,8 +31,7 @@ fn apply(scratch: &Scratch, options: &[&str]) -> Called {
 
 /// Applies a manifest in noop, twice, and after a change by hand.
 fn check(manifest: &str, spoil: impl FnOnce(&Scratch), mended: &str) -> Option<Scratch> {
-    if !is_root() || !can_mount() {
-        skipped("it needs root and mounts of its own");
+    if !needs_own_mounts() {
         return None;
     }
     let scratch = Scratch::new();

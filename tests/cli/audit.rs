@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ccm_testkit::{Called, Ccm, Scratch, can_mount, is_root, repository, shell, skipped};
+use ccm_testkit::{Called, Ccm, Scratch, needs_own_mounts, repository, shell, skipped};
 use serde_json::Value;
 
 use crate::ccm;
@@ -43,8 +43,7 @@ struct Machine(Scratch);
 impl Machine {
     /// `None` where tests can't have one.
     fn new() -> Option<Self> {
-        if !is_root() || !can_mount() {
-            skipped("private mounts need root");
+        if !needs_own_mounts() {
             return None;
         }
         let machine = Self(Scratch::new());

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use ccm_testkit::{Scratch, can_mount, skipped};
+use ccm_testkit::{Scratch, needs_own_mounts};
 use serde_json::Value;
 
 use crate::{apply_execs, ccm};
@@ -94,8 +94,7 @@ fn tries_are_reported_and_the_last_one_is_recorded() {
 
 #[test]
 fn a_run_goes_on_if_output_can_not_be_recorded() {
-    if !can_mount() {
-        skipped("a small disk can't be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();
@@ -116,8 +115,7 @@ fn a_run_goes_on_if_output_can_not_be_recorded() {
 
 #[test]
 fn a_missing_null_device_is_named() {
-    if !can_mount() {
-        skipped("the devices can't be hidden here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();

@@ -1,6 +1,6 @@
 //! The file resource.
 
-use ccm_testkit::{Scratch, can_mount, skipped};
+use ccm_testkit::{Scratch, needs_own_mounts, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_errors, expect_output, json_lines, outcomes};
@@ -328,8 +328,7 @@ fn a_mode_from_an_expression_is_text() {
 
 #[test]
 fn a_full_disk_leaves_whole_files_only() {
-    if !can_mount() {
-        skipped("a small disk can't be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();
@@ -370,8 +369,7 @@ fn a_full_disk_leaves_whole_files_only() {
 #[test]
 fn a_new_file_has_the_label_of_the_policy_before_it_appears() {
     const LABEL: &str = "system_u:object_r:name_specific_t:s0";
-    if !can_mount() {
-        skipped("the files of SELinux can't be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
-use ccm_testkit::{Called, Scratch, is_root, skipped};
+use ccm_testkit::{Called, Scratch, needs_root};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_error, expect_errors, expect_warnings};
@@ -283,8 +283,7 @@ fn variables_come_from_the_env_file_unless_no_env_is_given() {
 
 #[test]
 fn root_takes_no_variables_that_another_user_wrote() {
-    if !is_root() {
-        skipped("only root can give a file to another user");
+    if !needs_root() {
         return;
     }
     let plant = |plant: &str| {
@@ -331,8 +330,7 @@ fn root_takes_no_variables_that_another_user_wrote() {
 
 #[test]
 fn root_follows_no_links_of_a_stranger_to_directories_and_programs() {
-    if !is_root() {
-        skipped("only root can give a link to another user");
+    if !needs_root() {
         return;
     }
     let called = |owner: u32, exec: &str| {

@@ -1,6 +1,6 @@
 //! The policy of the machine, with a real `/etc/ccm` in mounts of the test's own.
 
-use ccm_testkit::{Called, Scratch, can_mount, skipped};
+use ccm_testkit::{Called, Scratch, needs_own_mounts};
 
 use crate::ccm;
 
@@ -75,18 +75,9 @@ impl GovernedMachine {
     }
 }
 
-/// Returns `true` if the test can have mounts of its own, and tells otherwise.
-fn can_govern() -> bool {
-    let can = can_mount();
-    if !can {
-        skipped("policies of the machine: this user, or this container, can't mount");
-    }
-    can
-}
-
 #[test]
 fn without_a_policy_everything_runs() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     for setup in ["rm policy.yaml", "rm -r /etc/ccm; mkdir /etc/ccm; cd /etc/ccm"] {
@@ -98,7 +89,7 @@ fn without_a_policy_everything_runs() {
 
 #[test]
 fn files_that_others_may_have_written_are_refused() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let fragment = "printf 'ccm_policy: 1\\n' > policy.d/a.yaml; chmod 644 policy.d/a.yaml; ";
@@ -133,7 +124,7 @@ fn files_that_others_may_have_written_are_refused() {
 
 #[test]
 fn errors_in_a_policy_are_shown_with_their_lines() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let example = "rules:\n  - match: {program: touch}\n    deny: true\n    examples: {yes: [ls]}\n";
@@ -153,7 +144,7 @@ fn errors_in_a_policy_are_shown_with_their_lines() {
 
 #[test]
 fn rules_in_each_others_way_are_shown_by_a_check() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let sections = "rules:\n  - name: pushes\n    match: {program: git, args: [push, '**']}\n    allow: [publish]\n    examples: {yes: [git push origin main]}\n  - {name: no main, match: {program: git, args: ['**', main]}, deny: true}\n";
@@ -167,7 +158,7 @@ fn rules_in_each_others_way_are_shown_by_a_check() {
 
 #[test]
 fn expressions_that_could_be_slow_take_no_time() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let sections = "patterns: {deny: ['(a+)+$', '(a|aa)+b', '(x+x+)+y']}\n";
@@ -179,7 +170,7 @@ fn expressions_that_could_be_slow_take_no_time() {
 
 #[test]
 fn further_files_only_add_strictness_unless_they_are_trusted() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let allow =
@@ -195,7 +186,7 @@ fn further_files_only_add_strictness_unless_they_are_trusted() {
 
 #[test]
 fn known_commands_are_refused_before_the_run() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let machine = GovernedMachine::new(NO_TOUCH, "");
@@ -228,7 +219,7 @@ fn known_commands_are_refused_before_the_run() {
 
 #[test]
 fn commands_of_executors_are_refused_before_the_run() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     for (executor, command) in [
@@ -246,7 +237,7 @@ fn commands_of_executors_are_refused_before_the_run() {
 
 #[test]
 fn late_commands_are_refused_in_their_turn() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     // Whether the condition holds is known only in the run.
@@ -278,7 +269,7 @@ fn late_commands_are_refused_in_their_turn() {
 
 #[test]
 fn an_audit_reports_and_refuses_nothing() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let sections = format!("callers: {{apply: {{guard: audit}}}}\n{NO_TOUCH}");
@@ -293,7 +284,7 @@ fn an_audit_reports_and_refuses_nothing() {
 
 #[test]
 fn users_have_policies_of_their_own_that_can_only_be_stricter() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let own = |sections: &str, as_user: bool| {
@@ -352,7 +343,7 @@ ln -s loop loop
 
 #[test]
 fn rules_about_paths_look_through_links() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     for (action, code) in [("deny: true", 1), ("ask: true", 4)] {
@@ -391,7 +382,7 @@ fn rules_about_paths_look_through_links() {
 
 #[test]
 fn changes_of_resources_are_judged_by_what_links_lead_to() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     for (resource, is_refused) in [
@@ -422,7 +413,7 @@ fn changes_of_resources_are_judged_by_what_links_lead_to() {
 
 #[test]
 fn a_link_does_not_widen_what_a_rule_allows() {
-    if !can_govern() {
+    if !needs_own_mounts() {
         return;
     }
     let rules = "guard: {write_outside: deny, write_system: deny}\nrules: [{match: {effect: write, path: '[dir]/open/**'}, allow: [write_outside, write_system]}]\n";

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
+use ccm_testkit::{Called, Scratch, is_root, needs_own_mounts, repository};
 
 use crate::{apply, ccm};
 
@@ -137,8 +137,7 @@ done
 
 #[test]
 fn the_timer_is_set_up_once_and_again_after_a_change() {
-    if !is_root() || !can_mount() {
-        skipped("it needs root and mounts of its own");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ccm_testkit::{Called, Ccm, Scratch, can_mount, is_root, skipped, wait_until};
+use ccm_testkit::{Called, Ccm, Scratch, needs_own_mounts, skipped, wait_until};
 
 use crate::ccm;
 
@@ -47,8 +47,11 @@ chmod 755 .
 /// A place with a repository and an empty database; none where that can't be.
 fn prepared() -> Option<Scratch> {
     let tools = ["/usr/bin/apt-get", "/usr/bin/dpkg-deb", "/usr/bin/dpkg"];
-    if !is_root() || !can_mount() || !tools.iter().all(|tool| Path::new(tool).exists()) {
-        skipped("it needs root, mounts of its own, apt and dpkg");
+    if !needs_own_mounts() {
+        return None;
+    }
+    if !tools.iter().all(|tool| Path::new(tool).exists()) {
+        skipped("apt and dpkg are not installed");
         return None;
     }
     let scratch = Scratch::new();

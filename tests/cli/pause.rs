@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use ccm_testkit::{Called, Scratch, is_root, repository};
+use ccm_testkit::{Called, Scratch, needs_root, repository};
 use serde_json::{Value, json};
 
 use crate::ccm;
@@ -173,8 +173,7 @@ fn a_pause_needs_a_reasonable_time_and_a_reason() {
 
 #[test]
 fn a_pause_of_somebody_else_is_not_honoured() {
-    if !is_root() {
-        ccm_testkit::skipped("only root can give a file to a stranger");
+    if !needs_root() {
         return;
     }
     let scratch = scratch();

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use ccm_testkit::{Called, RunningCcm, Scratch, can_mount, skipped, wait_until};
+use ccm_testkit::{Called, RunningCcm, Scratch, needs_own_mounts, wait_until};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -305,8 +305,7 @@ fn an_unreadable_record_does_not_suggest_another_state_directory() {
 
 #[test]
 fn a_full_disk_keeps_the_source_from_running() {
-    if !can_mount() {
-        skipped("a small disk can't be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = prepared();

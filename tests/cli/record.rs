@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use ccm_testkit::{Scratch, can_mount, skipped};
+use ccm_testkit::{Scratch, needs_own_mounts};
 use serde_json::Value;
 
 use crate::expect::{expect_error, expect_output, json_lines};
@@ -134,8 +134,7 @@ fn a_run_goes_on_if_its_record_can_not_be_written() {
 
 #[test]
 fn a_run_goes_on_if_the_disk_is_full() {
-    if !can_mount() {
-        skipped("a small disk can't be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();
@@ -175,8 +174,7 @@ fn a_run_goes_on_if_the_disk_is_full() {
 
 #[test]
 fn a_run_does_not_start_on_a_read_only_disk() {
-    if !can_mount() {
-        skipped("nothing can be mounted here");
+    if !needs_own_mounts() {
         return;
     }
     let scratch = Scratch::new();

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use ccm_testkit::{Scratch, is_root, shell, skipped};
+use ccm_testkit::{Scratch, needs_root, shell};
 
 use crate::in_place;
 
@@ -50,8 +50,7 @@ fn run_goes_on_with_the_program_that_it_began_with() {
 
 #[test]
 fn run_of_another_user_goes_on_as_well() {
-    if !is_root() {
-        skipped("only root can run a command as another user");
+    if !needs_root() {
         return;
     }
     let scratch = Scratch::new();

@@ -9,7 +9,7 @@ use crate::approvals::on_machine;
 #[test]
 fn a_policy_that_demands_a_touch_or_a_verified_user_gets_it_from_security_keys() {
     if !Path::new(SOFTWARE_SECURITY_KEY).exists() {
-        return skipped("the package openssh-tests is not installed");
+        return skipped("openssh-tests is not installed");
     }
     on_machine(&format!(
         r#"

@@ -1,8 +1,6 @@
 //! `ccm tool`: governed tools from the command line, in their sandbox.
 
-use ccm_testkit::{
-    Called, Ccm, GovernedMachine, OWN_MACHINE, Scratch, can_mount, is_root, skipped, wait_until,
-};
+use ccm_testkit::{Called, Ccm, GovernedMachine, OWN_MACHINE, Scratch, needs_own_mounts, wait_until};
 use serde_json::{Value, json};
 
 use crate::ccm;
@@ -97,8 +95,7 @@ fn exit_codes_are_those_of_the_documentation() {
 #[test]
 fn without_a_policy_only_reading_is_listed() {
     let scratch = Scratch::new();
-    if !is_root() || !can_mount() {
-        skipped("private mounts need root");
+    if !needs_own_mounts() {
         return;
     }
     let call = |args: &[&str]| ccm(&scratch, args).after_mounting(OWN_MACHINE).run();

@@ -24,7 +24,7 @@ fn verify(scratch: &Scratch) -> Option<(bool, String)> {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
-            skipped(&format!("units are not verified: systemd-analyze: {error}"));
+            skipped(&format!("systemd-analyze does not run: {error}"));
             return None;
         }
     };

@@ -1,6 +1,6 @@
 //! Manifests and Engines that are refused, with the place in the manifest.
 
-use ccm_testkit::{FakeCommand, FakeEngine, Scratch, is_root, skipped};
+use ccm_testkit::{FakeCommand, FakeEngine, Scratch, needs_root};
 
 use crate::{REMOVED, apply, ccm, manifest};
 
@@ -106,8 +106,7 @@ fn an_engine_that_can_not_be_used_is_named_with_its_place() {
 #[test]
 fn a_socket_without_permission_is_told_as_such() {
     use std::os::unix::fs::PermissionsExt as _;
-    if !is_root() {
-        skipped("only root can take the permission of another user");
+    if !needs_root() {
         return;
     }
     let engine = FakeEngine::start(FakeCommand::default());

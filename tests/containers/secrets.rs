@@ -1,8 +1,8 @@
 //! Secrets in commands of containers.
 
 use ccm_testkit::{
-    Ccm, Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, Registry, Scratch, busybox_image, can_mount,
-    skipped,
+    Ccm, Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, Registry, Scratch, busybox_image,
+    needs_own_mounts,
 };
 use serde_json::json;
 
@@ -67,8 +67,7 @@ fn a_sensitive_exec_shows_nothing_of_its_container() {
 #[test]
 fn a_login_of_the_docker_command_pulls_a_private_image_and_is_shown_nowhere() {
     const PASSWORD: &str = "north-east-south-west";
-    if !can_mount() {
-        skipped("the home directory of root can't be replaced here");
+    if !needs_own_mounts() {
         return;
     }
     let Some(daemon) = Dockerd::shared() else { return };

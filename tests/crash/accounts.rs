@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::{read_dir, read_to_string, remove_dir_all, remove_file, write};
 use std::path::Path;
 
-use ccm_testkit::{Ccm, Fault, OwnMounts, Scratch, can_mount, is_root, no_faults, skipped, sweep};
+use ccm_testkit::{Ccm, Fault, OwnMounts, Scratch, needs_faults, needs_own_mounts, sweep};
 
 use crate::points::selected;
 
@@ -124,14 +124,10 @@ impl Machine {
 
 #[test]
 fn accounts_of_a_killed_run_are_whole_and_completed_by_the_next() {
-    if let Some(reason) = no_faults() {
-        return skipped(&reason);
+    if !needs_faults() || !needs_own_mounts() {
+        return;
     }
-    if !is_root() || !can_mount() {
-        return skipped("it needs root and mounts of its own");
-    }
-    let test = "accounts::accounts_of_a_killed_run_are_whole_and_completed_by_the_next";
-    OWN_MACHINE.isolate(test, || {
+    OWN_MACHINE.isolate(|| {
         let whole = Machine::new();
         let calls = whole.apply(&[]).run_with(Fault::None);
         assert_eq!(calls.called.code, 0, "{}", calls.called.shown());

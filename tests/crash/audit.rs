@@ -1,6 +1,6 @@
 //! The audit log of runs that are killed.
 
-use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, no_faults, skipped, sweep};
+use ccm_testkit::{Ccm, Fault, Scratch, isolated_with_setup, needs_faults, needs_own_mounts, sweep};
 
 use crate::points::selected;
 
@@ -67,17 +67,16 @@ impl Machine {
     }
 }
 
-pub(crate) fn can_not_run() -> Option<String> {
-    no_faults().or((!is_root() || !can_mount()).then(|| "private mounts need root".to_owned()))
+pub(crate) fn can_run() -> bool {
+    needs_faults() && needs_own_mounts()
 }
 
 #[test]
 fn a_run_that_is_killed_anywhere_leaves_an_audit_log_that_goes_on() {
-    if let Some(reason) = can_not_run() {
-        return skipped(&reason);
+    if !can_run() {
+        return;
     }
-    let test = "audit::a_run_that_is_killed_anywhere_leaves_an_audit_log_that_goes_on";
-    isolated_with_setup(OWN_MACHINE, test, || {
+    isolated_with_setup(OWN_MACHINE, || {
         let machine = Machine::new();
         let whole = machine.apply().run_with(Fault::None);
         assert_eq!(whole.called.code, 0, "{}", whole.called.shown());
@@ -103,11 +102,10 @@ fn a_run_that_is_killed_anywhere_leaves_an_audit_log_that_goes_on() {
 
 #[test]
 fn nothing_starts_that_a_full_disk_can_not_record() {
-    if let Some(reason) = can_not_run() {
-        return skipped(&reason);
+    if !can_run() {
+        return;
     }
-    let test = "audit::nothing_starts_that_a_full_disk_can_not_record";
-    isolated_with_setup(OWN_MACHINE, test, || {
+    isolated_with_setup(OWN_MACHINE, || {
         let machine = Machine::new();
         let full = |call| Fault::NoSpace { call, lasting: true };
         let calls = machine.apply().run_with(full(usize::MAX)).calls;
@@ -139,10 +137,10 @@ fn nothing_starts_that_a_full_disk_can_not_record() {
 
 #[test]
 fn a_recorded_command_costs_at_most_four_syncs() {
-    if let Some(reason) = can_not_run() {
-        return skipped(&reason);
+    if !can_run() {
+        return;
     }
-    isolated_with_setup(OWN_MACHINE, "audit::a_recorded_command_costs_at_most_four_syncs", || {
+    isolated_with_setup(OWN_MACHINE, || {
         let machine = Machine::new();
         let syncs = |commands: usize| {
             let execs = (0..commands).fold(String::new(), |execs, number| {
@@ -165,10 +163,10 @@ fn a_recorded_command_costs_at_most_four_syncs() {
 
 #[test]
 fn an_approved_command_costs_at_most_four_syncs() {
-    if let Some(reason) = can_not_run() {
-        return skipped(&reason);
+    if !can_run() {
+        return;
     }
-    isolated_with_setup(OWN_MACHINE, "audit::an_approved_command_costs_at_most_four_syncs", || {
+    isolated_with_setup(OWN_MACHINE, || {
         let machine = Machine::new();
         let keygen = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", &machine.0.at("key")];
         let made = std::process::Command::new("ssh-keygen").args(keygen).status();

@@ -4,7 +4,7 @@ use std::fs::{create_dir_all, read_dir, read_to_string, remove_dir_all, remove_f
 use std::path::Path;
 
 use ccm_testkit::{
-    Ccm, FAKE_SERVICES, Fault, OwnMounts, Scratch, can_mount, is_root, no_faults, skipped, sweep,
+    Ccm, FAKE_SERVICES, Fault, OwnMounts, Scratch, needs_faults, needs_own_mounts, skipped, sweep,
 };
 
 use crate::points::selected;
@@ -197,15 +197,14 @@ fn files() -> Files {
 
 #[test]
 fn definitions_of_a_killed_run_are_whole_and_completed_by_the_next() {
-    if let Some(reason) = no_faults() {
-        return skipped(&reason);
+    if !needs_faults() || !needs_own_mounts() {
+        return;
     }
-    if !is_root() || !can_mount() || !Path::new("/usr/bin/apt-get").exists() {
-        return skipped("it needs root, mounts of its own, and apt");
+    if !Path::new("/usr/bin/apt-get").exists() {
+        return skipped("apt is not installed");
     }
-    let test = "definitions::definitions_of_a_killed_run_are_whole_and_completed_by_the_next";
     let script = [FAKE_SERVICES, OWN_MACHINE.script].concat();
-    OwnMounts { script: &script, ..OWN_MACHINE }.isolate(test, || {
+    OwnMounts { script: &script, ..OWN_MACHINE }.isolate(|| {
         let whole = Machine::new();
         let old = files();
         let calls = whole.apply(&[]).run_with(Fault::None);

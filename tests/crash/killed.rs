@@ -1,14 +1,14 @@
 //! A run that is killed.
 
-use ccm_testkit::{Fault, no_faults, skipped, sweep, wait_until_executed};
+use ccm_testkit::{Fault, needs_faults, sweep, wait_until_executed};
 
 use crate::case::Case;
 use crate::points::{check_each, may_take_long, selected};
 
 #[test]
 fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
-    if let Some(reason) = no_faults() {
-        return skipped(&reason);
+    if !needs_faults() {
+        return;
     }
     let whole = Case::new();
     let calls = whole.apply(&[]).run_with(Fault::None);
@@ -43,8 +43,8 @@ fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
 
 #[test]
 fn what_a_killed_run_leaves_running_is_not_waited_for() {
-    if let Some(reason) = no_faults() {
-        return skipped(&reason);
+    if !needs_faults() {
+        return;
     }
     // The command of the killed run goes on and does its work beside that of the next run.
     let whole = Case::new();
@@ -65,8 +65,8 @@ fn what_a_killed_run_leaves_running_is_not_waited_for() {
 
 #[test]
 fn what_gets_its_name_is_on_the_disk_before_and_its_name_after() {
-    if let Some(reason) = no_faults() {
-        return skipped(&reason);
+    if !needs_faults() {
+        return;
     }
     // No test can cut the power, but the order of the calls shows what would be left.
     let run = Case::new().apply(&[]).run_with(Fault::None);

@@ -24,11 +24,11 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Returns `true` if a shell is on this machine, and else prints that its tests are skipped.
+/// Returns `true` if a shell is on this machine. Records a skip otherwise.
 fn has(shell: &str) -> bool {
     let exists = Path::new(shell).exists();
     if !exists {
-        ccm_testkit::skipped(&format!("there is no {shell}"));
+        ccm_testkit::skipped(&format!("{shell} is not installed"));
     }
     exists
 }

@@ -11,7 +11,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use crate::isolated::children_of;
-use crate::{Called, Ccm, wait_until};
+use crate::{Called, Ccm, skipped, wait_until};
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
@@ -71,8 +71,17 @@ pub(crate) fn remove_ended(pid: u32) {
     OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner).retain(|ours| *ours != pid);
 }
 
-/// Returns the reason why faults are not possible here; `None` if they are.
-pub fn no_faults() -> Option<String> {
+/// Returns `true` if faults are possible here. Records a skip otherwise.
+#[must_use]
+pub fn needs_faults() -> bool {
+    let reason = no_faults();
+    if let Some(reason) = &reason {
+        skipped(reason);
+    }
+    reason.is_none()
+}
+
+fn no_faults() -> Option<String> {
     if cfg!(not(target_arch = "x86_64")) {
         return Some("system calls are only known for x86_64".to_owned());
     }
@@ -101,7 +110,7 @@ impl Ccm {
         Faulted { called, calls: traced.calls, struck: traced.struck }
     }
 
-    /// Panics, because system calls of this architecture are not known. Tests call [`no_faults`] first.
+    /// Panics, because system calls of this architecture are not known. Tests call [`needs_faults`] first.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn run_with(self, _fault: Fault) -> Faulted {
         panic!("no faults here");

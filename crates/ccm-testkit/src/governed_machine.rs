@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Called, Ccm, Scratch, can_mount, is_root, shell, skipped};
+use crate::{Called, Ccm, Scratch, needs_own_mounts, shell};
 
 /// Gives a call its own `/etc` and `/var/lib`, which lie in the directory of the test.
 pub const OWN_MACHINE: &str = "mkdir -p lib etc work
@@ -32,8 +32,7 @@ impl GovernedMachine {
     }
 
     fn with(scratch: fn() -> Scratch, binary: &str, settings: &str) -> Option<Self> {
-        if !is_root() || !can_mount() {
-            skipped("private mounts need root");
+        if !needs_own_mounts() {
             return None;
         }
         let machine = Self { scratch: scratch(), binary: binary.to_owned() };

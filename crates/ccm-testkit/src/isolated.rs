@@ -22,13 +22,13 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// Maximum time for which the output may stay open after the end of the process that ran the body.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs the body of a test alone in its own process; `test` is its name as the test binary lists it.
+/// Runs the body of the current test alone in its own process.
 ///
 /// # Panics
 ///
-/// If the body panics, hangs, or leaves a child behind.
-pub fn isolated(test: &str, body: impl FnOnce()) {
-    isolated_with_setup("", test, body);
+/// If the body panics, hangs, or leaves a child behind, or if this thread is not that of a test.
+pub fn isolated(body: impl FnOnce()) {
+    isolated_with_setup("", body);
 }
 
 /// Runs a body as [`isolated`] does, in a process that starts after `setup`: shell commands that prepare the
@@ -37,8 +37,9 @@ pub fn isolated(test: &str, body: impl FnOnce()) {
 /// # Panics
 ///
 /// If the test fails.
-pub fn isolated_with_setup(setup: &str, test: &str, body: impl FnOnce()) {
-    if env::var_os(MARKER).is_some_and(|marker| marker == test) {
+pub fn isolated_with_setup(setup: &str, body: impl FnOnce()) {
+    let test = &test_name();
+    if env::var_os(MARKER).is_some_and(|marker| marker == **test) {
         run_body(test, body);
         return;
     }
@@ -49,10 +50,17 @@ pub fn isolated_with_setup(setup: &str, test: &str, body: impl FnOnce()) {
             Some(signal) => format!("was ended by signal {signal}"),
             None => "failed".to_owned(),
         },
-        Some(_) if !output.contains(&end_marker(test)) => "did not run: is that its name?".to_owned(),
+        Some(_) if !output.contains(&end_marker(test)) => "did not run: is this its thread?".to_owned(),
         Some(_) => return,
     };
     panic!("`{test}`, alone in its process, {failure}\n--- its output\n{output}\n---");
+}
+
+/// Returns the name of the current test as its program lists it, which is the name of its thread.
+pub(crate) fn test_name() -> String {
+    let thread = thread::current();
+    let name = thread.name().filter(|name| *name != "main");
+    name.unwrap_or_else(|| panic!("this thread is not that of a test")).to_owned()
 }
 
 /// Runs the body and checks that it left no child. Children that it left are killed.
@@ -177,16 +185,15 @@ mod tests {
     use super::*;
 
     /// Runs a test that must fail, and returns its failure.
-    fn failure(test: &str, body: fn()) -> String {
-        let result = catch_unwind(|| isolated(test, body));
+    fn failure(body: fn()) -> String {
+        let result = catch_unwind(|| isolated(body));
         let payload = result.expect_err("the test should have failed");
         payload.downcast_ref::<String>().cloned().unwrap_or_default()
     }
 
     #[test]
     fn body_runs_alone_after_its_preparation() {
-        let test = "isolated::tests::body_runs_alone_after_its_preparation";
-        isolated_with_setup("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", test, || {
+        isolated_with_setup("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", || {
             assert_eq!(env::var("CCM_TESTKIT_PREPARED").as_deref(), Ok("yes"));
         });
         assert!(env::var_os(MARKER).is_some() || env::var_os("CCM_TESTKIT_PREPARED").is_none());
@@ -195,26 +202,28 @@ mod tests {
     #[test]
     fn failing_body_fails_with_its_output() {
         if env::var_os(MARKER).is_some() {
-            isolated("isolated::tests::failing_body_fails_with_its_output", || panic!("so it goes"));
+            isolated(|| panic!("so it goes"));
         }
-        let failure = failure("isolated::tests::failing_body_fails_with_its_output", || {});
+        let failure = failure(|| {});
         assert!(failure.contains("so it goes"), "{failure}");
     }
 
     #[test]
     fn body_that_leaves_a_child_fails() {
-        let test = "isolated::tests::body_that_leaves_a_child_fails";
         let leave = || drop(Command::new("true").spawn().expect("a child"));
         if env::var_os(MARKER).is_some() {
-            isolated(test, leave);
+            isolated(leave);
         }
-        let failure = failure(test, || {});
+        let failure = failure(|| {});
         assert!(failure.contains("left children behind"), "{failure}");
     }
 
     #[test]
-    fn wrong_name_fails() {
-        let failure = failure("no::such::test", || {});
-        assert!(failure.contains("did not run"), "{failure}");
+    fn thread_of_no_test_fails() {
+        let thread = |name: &str| {
+            let thread = thread::Builder::new().name(name.to_owned()).spawn(|| failure(|| {}));
+            thread.expect("a thread").join().expect("a failure")
+        };
+        assert!(thread("no::such::test").contains("did not run"));
     }
 }

@@ -15,6 +15,7 @@ mod own_mounts;
 mod privilege;
 mod scratch;
 mod security_key;
+mod skip;
 mod thing;
 mod wait;
 mod web;
@@ -24,14 +25,15 @@ pub use containers::{
     Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, PodmanService, Registry, TarFile, busybox_image, tar,
 };
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
-pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
+pub use faults::{Fault, Faulted, needs_faults, sweep, wait_until_executed};
 pub use governed_machine::{GovernedMachine, OWN_MACHINE};
 pub use isolated::{isolated, isolated_with_setup};
 pub use kernel::without_system_calls;
 pub use own_mounts::{FAKE_SERVICES, OwnMounts};
-pub use privilege::{can_mount, is_root, skipped};
+pub use privilege::{is_root, needs_ordinary_user, needs_own_mounts, needs_root};
 pub use scratch::Scratch;
 pub use security_key::SOFTWARE_SECURITY_KEY;
+pub use skip::skipped;
 pub use thing::Thing;
 pub use wait::{on_this_machine, wait_until};
 pub use web::{

@@ -67,13 +67,13 @@ pub struct OwnMounts<'a> {
 
 impl OwnMounts<'_> {
     /// Runs a body as [`isolated`](crate::isolated) does, in these mounts. Only root can have them; see
-    /// [`can_mount`](crate::can_mount).
+    /// [`needs_own_mounts`](crate::needs_own_mounts).
     ///
     /// # Panics
     ///
     /// If the test fails.
-    pub fn isolate(&self, test: &str, body: impl FnOnce()) {
-        isolated_with_setup(&self.setup(), test, body);
+    pub fn isolate(&self, body: impl FnOnce()) {
+        isolated_with_setup(&self.setup(), body);
     }
 
     fn setup(&self) -> String {
@@ -126,14 +126,13 @@ mod tests {
     use std::fs::{exists, read_dir};
 
     use super::OwnMounts;
-    use crate::{can_mount, is_root, skipped};
+    use crate::needs_own_mounts;
 
     #[test]
     fn way_to_the_test_stays_in_an_empty_directory() {
-        if !is_root() || !can_mount() {
-            return skipped("only root can make mounts");
+        if !needs_own_mounts() {
+            return;
         }
-        let test = "own_mounts::tests::way_to_the_test_stays_in_an_empty_directory";
         let program = std::env::current_exe().expect("this program");
         let names = |path: &std::path::Path| -> Vec<_> {
             let entries = read_dir(path).expect("a directory").flatten();
@@ -149,7 +148,7 @@ mod tests {
             script: "echo 'it'\\''s complete' > /etc/complete",
             ..OwnMounts::default()
         };
-        mounts.isolate(test, || {
+        mounts.isolate(|| {
             assert_eq!(names(&target), [profile]);
             assert!(exists(&program).unwrap_or_default());
             assert_eq!(names("/srv".as_ref()), Vec::<std::ffi::OsString>::new());

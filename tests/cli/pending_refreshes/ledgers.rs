@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 
-use ccm_testkit::{Scratch, is_root, skipped};
+use ccm_testkit::{Scratch, needs_root};
 use serde_json::Value;
 
 use super::{apply, ledgers, pending, prepared, with_pending_refresh};
@@ -128,8 +128,7 @@ fn empty_lines_in_a_ledger_need_no_extra_memory() {
 
 #[test]
 fn ledgers_of_another_user_are_not_touched() {
-    if !is_root() {
-        skipped("only root can give a directory away");
+    if !needs_root() {
         return;
     }
     let (scratch, _) = with_pending_refresh();

@@ -15,3 +15,4 @@ mod prefetch;
 mod refresh;
 mod single;
 mod stopping;
+mod traced;

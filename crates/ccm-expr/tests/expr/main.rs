@@ -6,6 +6,7 @@ mod cases;
 mod dates;
 mod language;
 mod limits;
+mod paths;
 mod reference;
 mod scope;
 mod spans;

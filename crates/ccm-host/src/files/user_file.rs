@@ -204,7 +204,7 @@ fn as_user<T: Send>(
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    use ccm_testkit::{Scratch, is_root, skipped};
+    use ccm_testkit::{Scratch, needs_root};
 
     use super::*;
     use crate::command::Cancellation;
@@ -274,8 +274,8 @@ mod tests {
 
     #[test]
     fn the_rights_are_those_of_the_user() {
-        if !is_root() {
-            return skipped("only root can take on another user");
+        if !needs_root() {
+            return;
         }
         let scratch = Scratch::new();
         let files = SystemFiles::new(Cancellation::never());

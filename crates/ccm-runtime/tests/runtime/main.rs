@@ -18,6 +18,7 @@ mod gate;
 mod grants;
 mod judged;
 mod loading;
+mod memory;
 mod pending;
 mod policy;
 mod redaction;

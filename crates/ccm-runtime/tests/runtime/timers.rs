@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_runtime::{Schedule, Session, SystemdPaths, TimerError, TimerName, TimerRequest, Timers, UnitScope};
-use ccm_testkit::{Scratch, is_root, skipped};
+use ccm_testkit::{Scratch, needs_ordinary_user};
 
 use crate::{block_on, session};
 
@@ -237,8 +237,7 @@ fn without_systemd_nothing_is_written() {
 
 #[test]
 fn a_directory_that_can_not_be_written_is_an_error() {
-    if is_root() {
-        skipped("root can write every directory");
+    if !needs_ordinary_user() {
         return;
     }
     let scratch = scratch();

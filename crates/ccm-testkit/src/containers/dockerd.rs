@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
 use super::service::{OWN_GROUP, TestService};
-use crate::privilege::{is_root, skipped};
+use crate::privilege::needs_root;
 use crate::scratch::Scratch;
+use crate::skip::skipped;
 use crate::wait::wait_until;
 
 /// A running daemon. It is stopped, with everything that it started, when the last user of it is dropped.
@@ -20,7 +21,7 @@ pub struct Dockerd {
 }
 
 impl Dockerd {
-    /// Returns a daemon that the tests of this process share. Prints a reason and returns `None` where none can run.
+    /// Returns a daemon that the tests of this process share. Records a skip and returns `None` where none can run.
     pub fn shared() -> Option<Arc<Self>> {
         static SHARED: Mutex<Weak<Dockerd>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,13 +33,13 @@ impl Dockerd {
         Some(started)
     }
 
-    /// Starts a daemon with more arguments. Prints a reason and returns `None` where none can run.
+    /// Starts a daemon with more arguments. Records a skip and returns `None` where none can run.
     pub fn start(arguments: &[&str]) -> Option<Self> {
         let image = Self::prerequisites()?;
         Self::start_with(&image, "", arguments)
     }
 
-    /// Starts a daemon whose data is on a disk of this size, such as `24m`. Prints a reason and returns `None` where
+    /// Starts a daemon whose data is on a disk of this size, such as `24m`. Records a skip and returns `None` where
     /// none can run.
     pub fn start_on_small_disk(size: &str) -> Option<Self> {
         let image = Self::prerequisites()?;
@@ -54,7 +55,7 @@ impl Dockerd {
         let daemon = Self::spawn("overlay2", preparation, arguments);
         let daemon = daemon.or_else(|| Self::spawn("vfs", preparation, arguments));
         let Some(daemon) = daemon else {
-            skipped("a Docker daemon does not start on this machine");
+            skipped("a Docker daemon does not start here");
             return None;
         };
         daemon.import(IMAGE, image);
@@ -62,8 +63,7 @@ impl Dockerd {
     }
 
     fn prerequisites() -> Option<Vec<u8>> {
-        if !is_root() {
-            skipped("only root can start a Docker daemon");
+        if !needs_root() {
             return None;
         }
         let has = |name: &str| {
@@ -72,12 +72,12 @@ impl Dockerd {
                 .any(|directory| Path::new(directory).join(name).exists())
         };
         if let Some(missing) = ["dockerd", "unshare", "setpriv"].into_iter().find(|name| !has(name)) {
-            skipped(&format!("there is no {missing}"));
+            skipped(&format!("{missing} is not installed"));
             return None;
         }
         let image = busybox_image();
         if image.is_none() {
-            skipped("there is no /bin/busybox (of busybox-static)");
+            skipped("busybox-static is not installed");
         }
         image
     }

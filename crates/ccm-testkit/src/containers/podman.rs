@@ -3,8 +3,9 @@
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
 use super::service::TestService;
-use crate::privilege::{is_root, skipped};
+use crate::privilege::needs_root;
 use crate::scratch::Scratch;
+use crate::skip::skipped;
 use crate::wait::wait_until;
 
 /// A running service. It is stopped when it is dropped.
@@ -15,18 +16,17 @@ pub struct PodmanService {
 }
 
 impl PodmanService {
-    /// Starts a service. Prints a reason and returns `None` where none can run.
+    /// Starts a service. Records a skip and returns `None` where none can run.
     pub fn start() -> Option<Self> {
-        if !is_root() {
-            skipped("this test starts a Podman service as root only");
+        if !needs_root() {
             return None;
         }
         let Some(image) = busybox_image() else {
-            skipped("there is no /bin/busybox (of busybox-static)");
+            skipped("busybox-static is not installed");
             return None;
         };
         if !std::path::Path::new("/usr/bin/podman").exists() {
-            skipped("there is no podman");
+            skipped("podman is not installed");
             return None;
         }
         let directory = Scratch::new();
@@ -73,7 +73,7 @@ impl PodmanService {
         });
         let service = Self { _service: service, directory };
         if is_dead {
-            skipped(&format!("a Podman service does not start on this machine: {}", service.log()));
+            skipped(&format!("a Podman service does not start here: {}", service.log()));
             return None;
         }
         // Podman takes no `tag` beside the name.

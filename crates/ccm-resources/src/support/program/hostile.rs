@@ -14,8 +14,8 @@ use super::*;
 const MIB: usize = 1 << 20;
 
 /// Runs the body of the test of that name alone in a process, with a directory.
-fn alone(test: &str, body: impl AsyncFnOnce(ProgramScope<'_>, &Scratch)) {
-    isolated(&format!("support::program::hostile::{test}"), || {
+fn alone(body: impl AsyncFnOnce(ProgramScope<'_>, &Scratch)) {
+    isolated(|| {
         let files = SystemFiles::new(Cancellation::never());
         let runner = SystemRunner::new().unwrap();
         let executor = LocalExecutor::new(&runner, &runner, &files);
@@ -48,7 +48,7 @@ fn peak_memory() -> usize {
 
 #[test]
 fn flood_on_both_streams_takes_little_memory() {
-    alone("flood_on_both_streams_takes_little_memory", async |scope, scratch| {
+    alone(async |scope, scratch| {
         helper(scratch, "exit 0").run(scope).await.unwrap();
         let before = peak_memory();
         let flood = "head -c 104857600 /dev/zero | tr '\\0' x & \
@@ -72,7 +72,7 @@ fn flood_on_both_streams_takes_little_memory() {
 
 #[test]
 fn helper_that_hangs_is_ended() {
-    alone("helper_that_hangs_is_ended", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let program = helper(scratch, "echo begun >&2; sleep 1000").time_limit(Duration::from_millis(300));
         let failure = failure(&program, scope).await;
         assert_eq!(
@@ -84,7 +84,7 @@ fn helper_that_hangs_is_ended() {
 
 #[test]
 fn process_that_keeps_the_pipes_is_not_waited_for() {
-    alone("process_that_keeps_the_pipes_is_not_waited_for", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let script = "(until test -e \"$0.end\"; do sleep 0.01; done) & echo helper: no >&2; exit 3";
         let program = helper(scratch, script);
         let finished = program.finish(Role::Tool, scope).await.unwrap();
@@ -104,7 +104,7 @@ fn process_that_keeps_the_pipes_is_not_waited_for() {
 
 #[test]
 fn missing_helper_is_a_missing_prerequisite() {
-    alone("missing_helper_is_a_missing_prerequisite", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let absent = scratch.at("absent");
         for (name, message, missing) in [
             (
@@ -124,7 +124,7 @@ fn missing_helper_is_a_missing_prerequisite() {
 
 #[test]
 fn what_is_no_program_is_told_by_its_path() {
-    alone("what_is_no_program_is_told_by_its_path", async |scope, scratch| {
+    alone(async |scope, scratch| {
         scratch.write("data", "text\n");
         scratch.write_program("text", "no program\n");
         scratch.write_program("script", "#!/no/such/shell\n");
@@ -150,7 +150,7 @@ fn what_is_no_program_is_told_by_its_path() {
 
 #[test]
 fn silent_helper_fails_with_its_code() {
-    alone("silent_helper_fails_with_its_code", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let failure = failure(&helper(scratch, "echo; echo >&2; exit 1"), scope).await;
         assert_eq!(
             (failure.kind, &failure.chain[..]),
@@ -161,7 +161,7 @@ fn silent_helper_fails_with_its_code() {
 
 #[test]
 fn rubbish_is_quoted_without_control_characters() {
-    alone("rubbish_is_quoted_without_control_characters", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let failure =
             failure(&helper(scratch, r"printf 'a\033[2Jb\000\377\nhelper: \r\n\r\nc\n' >&2; exit 2"), scope)
                 .await;
@@ -178,7 +178,7 @@ const LOCKED: &str = "echo >> \"$0.calls\"\n\
 
 #[test]
 fn lock_is_waited_for() {
-    alone("lock_is_waited_for", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let lock = ProgramLock {
             is_held: |stderr| stderr.contains("locked by"),
             timeout: Duration::ZERO,
@@ -194,7 +194,7 @@ fn lock_is_waited_for() {
 
 #[test]
 fn patience_lets_a_helper_finish_after_a_stop() {
-    alone("patience_lets_a_helper_finish_after_a_stop", async |scope, scratch| {
+    alone(async |scope, scratch| {
         let program = helper(scratch, "echo begun; until test -e \"$0.end\"; do sleep 0.01; done");
         for (patience, expected) in [
             (None, Some(FailureKind::Stopped)),

@@ -1,0 +1,5 @@
+//! Graphs of resources: against naive oracles, and large ones.
+
+mod groups;
+mod properties;
+mod sizes;

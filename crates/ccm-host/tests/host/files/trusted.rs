@@ -1,0 +1,127 @@
+//! Paths that programs of the system get, and the directories that claims are compared by.
+
+use std::os::unix::fs::{chown, lchown, symlink};
+use std::path::PathBuf;
+
+use ccm_host::{Files as _, PathTrust, TrustedPath};
+use ccm_testkit::{Scratch, needs_root};
+
+use crate::files::{NOBODY, files, set_mode};
+
+const LINKS: PathTrust = PathTrust { follow_last: false, directories: false, user: None };
+const DIRECTORIES: PathTrust = PathTrust { directories: true, ..LINKS };
+
+/// Directory with links of the user who runs the test.
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path().join("real/deep")).expect("directories");
+    scratch.write("real/f", "");
+    for (to, name) in [
+        ("real", "link"),
+        ("real/deep/../../link/./deep", "winding"),
+        ("nowhere", "dangling"),
+        ("real/new", "to_new"),
+        (&scratch.at("real"), "absolute"),
+    ] {
+        symlink(to, scratch.path().join(name)).expect("a link");
+    }
+    scratch
+}
+
+fn resolved(scratch: &Scratch, name: &str, trust: PathTrust) -> Result<TrustedPath, String> {
+    let result = files().trusted_path(&scratch.path().join(name), trust);
+    result.map_err(|error| error.to_string().replace(&scratch.at(""), ""))
+}
+
+#[test]
+fn own_links_are_resolved_and_missing_directories_named() {
+    let scratch = scratch();
+    for (name, follow_last, path, missing) in [
+        ("real/f", false, "real/f", &[][..]),
+        ("link/f", false, "real/f", &[]),
+        ("winding/new", false, "real/deep/new", &[]),
+        ("absolute/a/b/c", false, "real/a/b/c", &["real/a", "real/a/b"]),
+        ("link/deep/a/b", false, "real/deep/a/b", &["real/deep/a"]),
+        ("link", false, "link", &[]),
+        ("link", true, "real", &[]),
+        ("to_new", true, "real/new", &[]),
+        ("winding", true, "real/deep", &[]),
+    ] {
+        let missing: Vec<PathBuf> = missing.iter().map(|name| scratch.path().join(name)).collect();
+        let expected = TrustedPath { path: scratch.path().join(path), missing };
+        for directories in [false, true] {
+            let trust = PathTrust { follow_last, directories, user: None };
+            assert_eq!(resolved(&scratch, name, trust), Ok(expected.clone()), "{name}");
+        }
+    }
+    for directories in [false, true] {
+        let trust = PathTrust { follow_last: true, directories, user: None };
+        for (name, error) in [
+            ("dangling/f", "the directory \"dangling\" does not exist"),
+            ("link/f/g", "\"real/f\", on the way to \"link/f/g\", is not a directory"),
+        ] {
+            assert_eq!(resolved(&scratch, name, trust), Err(error.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn strangers_lead_a_program_nowhere() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = scratch();
+    std::fs::create_dir_all(scratch.path().join("theirs/below")).expect("directories");
+    symlink("../real", scratch.path().join("theirs/ours")).expect("a link");
+    chown(scratch.path().join("theirs"), Some(NOBODY), None).expect("an owner");
+    lchown(scratch.path().join("link"), Some(NOBODY), None).expect("an owner");
+    std::fs::create_dir_all(scratch.path().join("open/below")).expect("directories");
+    set_mode(&scratch.path().join("open"), 0o777);
+    let link = "the link \"link\", on the way to \"link/f\", belongs to uid 65534 and is not followed";
+    for trust in [LINKS, DIRECTORIES] {
+        assert_eq!(resolved(&scratch, "link/f", trust), Err(link.to_owned()));
+    }
+    let stranger = |path| {
+        format!(
+            "the directory \"theirs\", on the way to \"{path}\", belongs to uid 65534, who could lead ccm elsewhere"
+        )
+    };
+    for path in ["theirs/new", "theirs/below/f", "theirs/ours/f", "theirs/a/b"] {
+        assert!(resolved(&scratch, path, LINKS).is_ok(), "{path}");
+        assert_eq!(resolved(&scratch, path, DIRECTORIES), Err(stranger(path)));
+        let trust = PathTrust { user: Some(NOBODY), ..DIRECTORIES };
+        assert!(resolved(&scratch, path, trust).is_ok(), "{path}");
+    }
+    // Nobody but the owner of its parent can replace a directory.
+    assert!(resolved(&scratch, "theirs", DIRECTORIES).is_ok());
+    let open = "everybody can replace what is in the directory \"open\", on the way to \"open/below/f\"";
+    assert_eq!(resolved(&scratch, "open/below/f", DIRECTORIES), Err(open.to_owned()));
+    set_mode(&scratch.path().join("open"), 0o1777);
+    assert!(resolved(&scratch, "open/below/f", DIRECTORIES).is_ok());
+}
+
+#[test]
+fn directories_are_compared_without_links() {
+    let scratch = scratch();
+    let real = |name: &str| files().real_directory(&scratch.path().join(name));
+    for (name, directory) in [
+        ("real", Some("real")),
+        ("link", Some("real")),
+        ("winding", Some("real/deep")),
+        ("link/deep", Some("real/deep")),
+        ("dangling", None),
+        ("real/f", None),
+        ("link/new", None),
+    ] {
+        assert_eq!(real(name), directory.map(|name| scratch.path().join(name)), "{name}");
+    }
+    if !needs_root() {
+        return;
+    }
+    std::fs::create_dir(scratch.path().join("theirs")).expect("a directory");
+    symlink("../real", scratch.path().join("theirs/ours")).expect("a link");
+    chown(scratch.path().join("theirs"), Some(NOBODY), None).expect("an owner");
+    lchown(scratch.path().join("link"), Some(NOBODY), None).expect("an owner");
+    assert_eq!((real("theirs/ours"), real("link")), (None, None));
+    assert_eq!(real("theirs"), Some(scratch.path().join("theirs")));
+}

@@ -1,0 +1,178 @@
+//! Writing files atomically, without leftovers.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ccm_host::{Files as _, NewContent, NewFile, sha256};
+use ccm_testkit::{Scratch, is_root, needs_ordinary_user};
+
+use crate::files::{attributes, error_text, files, mode, set_mode, write, write_with};
+
+#[test]
+fn new_file_has_content_and_the_default_mode() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("f");
+    let written = write(&path, "hello\n").expect("a write");
+    assert_eq!(written, sha256(b"hello\n"));
+    assert_eq!(written, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+    assert_eq!((scratch.read("f").as_deref(), mode(&path)), (Some("hello\n"), 0o644));
+    assert_eq!(scratch.names(), ["f"]);
+}
+
+#[test]
+fn attributes_that_are_not_given_are_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    for kept in [0o600, 0o444, 0o755, 0o4755, 0o2750, 0o1644] {
+        set_mode(&path, kept);
+        write(&path, "new").expect("a write");
+        assert_eq!(mode(&path), kept, "{kept:o}");
+    }
+    write_with(&path, "newer", attributes(0o6711)).expect("a write");
+    assert_eq!((scratch.read("f").as_deref(), mode(&path)), (Some("newer"), 0o6711));
+}
+
+#[test]
+fn source_is_copied() {
+    let scratch = Scratch::new();
+    let content = "line\n".repeat(100_000);
+    let source = scratch.write("source", &content);
+    let new = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
+    let written = files().write(&scratch.path().join("f"), &new).expect("a write");
+    assert_eq!(written, sha256(content.as_bytes()));
+    assert_eq!(scratch.read("f"), Some(content));
+}
+
+#[test]
+fn unreadable_source_changes_nothing() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    std::fs::create_dir(scratch.path().join("directory")).expect("a directory");
+    nix::unistd::mkfifo(&scratch.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    let copy = |name: &str| {
+        let source = scratch.path().join(name);
+        let new = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
+        error_text(files().write(&path, &new)).replace(&scratch.at(""), "")
+    };
+    assert_eq!(copy("missing"), "\"missing\" can't be read: No such file or directory (os error 2)");
+    assert_eq!(copy("directory"), "\"directory\" is a directory");
+    assert_eq!(copy("pipe"), "\"pipe\" is a pipe");
+    if !is_root() {
+        set_mode(&scratch.write("secret", "s"), 0);
+        assert_eq!(copy("secret"), "\"secret\" can't be read: Permission denied (os error 13)");
+    }
+    assert_eq!((scratch.read("f").as_deref(), mode(&path)), (Some("old"), 0o644));
+    assert!(!scratch.has(".f.ccm-new"));
+}
+
+#[test]
+fn leftover_of_a_killed_run_is_replaced() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("f");
+    let victim = scratch.write("victim", "untouched");
+    scratch.write(".f.ccm-new", "half");
+    write(&path, "one").expect("a write");
+    std::os::unix::fs::symlink(&victim, scratch.path().join(".f.ccm-new")).expect("a link");
+    write(&path, "two").expect("a write");
+    assert_eq!((scratch.read("f"), scratch.read("victim")), (Some("two".into()), Some("untouched".into())));
+    assert_eq!(scratch.names(), ["f", "victim"]);
+}
+
+#[test]
+fn leftover_that_can_not_be_removed_is_named() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    std::fs::create_dir(scratch.path().join(".f.ccm-new")).expect("a directory");
+    let error = error_text(write(&path, "new")).replace(&scratch.at(""), "");
+    assert_eq!(error, "\".f.ccm-new\" is a directory");
+    assert_eq!(scratch.read("f").as_deref(), Some("old"));
+}
+
+#[test]
+fn directories_and_special_files_are_not_replaced() {
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    std::fs::create_dir(at("directory")).expect("a directory");
+    nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    scratch.write("file", "");
+    for (name, error) in [
+        ("directory", "\"directory\" is a directory"),
+        ("pipe", "\"pipe\" is a pipe"),
+        ("missing/f", "the directory \"missing\" does not exist"),
+        ("file/f", "\"file\", on the way to \"file/f\", is not a directory"),
+    ] {
+        assert_eq!(error_text(write(&at(name), "x")).replace(&scratch.at(""), ""), error);
+    }
+    assert_eq!(error_text(write("/".as_ref(), "x")), "\"/\" is never removed or replaced");
+    assert_eq!(scratch.names(), ["directory", "file", "pipe"]);
+}
+
+#[test]
+fn read_only_directory_is_an_error() {
+    if !needs_ordinary_user() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("d/f", "old");
+    set_mode(&scratch.path().join("d"), 0o555);
+    let error = error_text(write(&path, "new")).replace(&scratch.at(""), "");
+    set_mode(&scratch.path().join("d"), 0o755);
+    assert_eq!(error, "\"d/f\" could not be written: Permission denied (os error 13)");
+    assert_eq!(scratch.read("d/f").as_deref(), Some("old"));
+}
+
+#[test]
+fn reader_never_sees_an_incomplete_file() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("f");
+    let contents = ["a".repeat(300_000), "b".repeat(200_000)];
+    write(&path, &contents[0]).expect("a write");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            while !done.load(Ordering::Relaxed) {
+                let seen = std::fs::read_to_string(&path).expect("always a file");
+                assert!(
+                    contents.contains(&seen),
+                    "{} bytes, of which the first is {:?}",
+                    seen.len(),
+                    seen.get(..1)
+                );
+                reads += 1;
+            }
+            reads
+        });
+        for turn in 1..60 {
+            write(&path, &contents[turn % 2]).expect("a write");
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(reader.join().expect("no part was seen") > 0);
+    });
+    assert_eq!(scratch.names(), ["f"]);
+}
+
+#[test]
+fn every_change_removes_the_leftover_of_a_killed_run() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    scratch.write(".f.ccm-new", "half");
+    files().set_attributes(&path, attributes(0o600)).expect("a change");
+    assert_eq!(scratch.names(), ["f"]);
+    scratch.write(".f.ccm-new", "half");
+    files().remove(&path, false).expect("a removal");
+    assert_eq!(scratch.names(), Vec::<String>::new());
+}
+
+#[test]
+fn name_may_have_the_maximum_length() {
+    let scratch = Scratch::new();
+    for length in [246, 247, 255] {
+        let name = "n".repeat(length);
+        let path = scratch.path().join(&name);
+        write(&path, "one").expect("a write");
+        write(&path, "two").expect("a write");
+        assert_eq!(scratch.read(&name).as_deref(), Some("two"));
+        files().remove(&path, false).expect("a removal");
+    }
+    assert_eq!(scratch.names(), Vec::<String>::new());
+}

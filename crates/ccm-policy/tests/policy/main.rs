@@ -1,0 +1,6 @@
+//! Policies and the analysis of commands.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test ends with its first error")]
+
+mod analysis;
+mod policy_file;
+mod vectors;

@@ -1,0 +1,125 @@
+//! Authorized keys.
+
+use std::fs::{create_dir_all, metadata, read_to_string, write};
+use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::path::Path;
+
+use ccm_model::Resource;
+
+use crate::accounts::machine::{append, assert_changes, hints, on_a_copy};
+use crate::build::resource;
+use crate::local_run::applied;
+
+const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
+const TWO: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+
+const FILE: &str = "/home/ada/.ssh/authorized_keys";
+
+fn key(name: &str, properties: &[(&str, &str)]) -> Resource {
+    resource("authorized_key", name, &[&[("user", "ada")], properties].concat())
+}
+
+fn with_ada(body: impl FnOnce()) {
+    on_a_copy(|| {
+        append("/etc/passwd", "ada:x:1500:100:Ada:/home/ada:/bin/sh");
+        create_dir_all("/home/ada").expect("a directory");
+        chown("/home/ada", Some(1500), Some(100)).expect("an owner");
+        body();
+    });
+}
+
+fn keys() -> String {
+    read_to_string(FILE).expect("the keys")
+}
+
+#[test]
+fn key_is_added_changed_and_removed() {
+    with_ada(|| {
+        assert_changes(&[key("ada@web", &[("key", ONE)])]);
+        assert_eq!(keys(), format!("{ONE} ada@web\n"));
+        for (path, mode) in [("/home/ada/.ssh", 0o700), (FILE, 0o600)] {
+            let found = metadata(path).expect("a file");
+            assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (1500, 100, mode), "{path}");
+        }
+        assert_changes(&[key("two words", &[("key", TWO), ("options", "[no-pty|command=\"x y\"]")])]);
+        assert_eq!(keys(), format!("{ONE} ada@web\nno-pty,command=\"x y\" {TWO} two words\n"));
+        assert_changes(&[key("other", &[("key", ONE)])]);
+        assert_changes(&[key("two words", &[("key", TWO), ("options", "[]")])]);
+        assert_eq!(keys(), format!("{ONE} other\n{TWO} two words\n"));
+        assert_changes(&[key("other", &[("ensure", "absent")])]);
+        assert_changes(&[key("any", &[("ensure", "absent"), ("key", TWO)])]);
+        assert_eq!(keys(), "");
+    });
+}
+
+#[test]
+fn keys_that_no_resource_has_are_purged() {
+    with_ada(|| {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        write(FILE, format!("# mine\n{ONE} a\nno-pty {TWO} b")).expect("the keys");
+        write("/home/ada/.ssh/authorized_keys2", format!("{TWO}\n")).expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        let user = || resource("user", "ada", &[("purge_keys", "true")]);
+        let one = || key("a", &[("key", ONE)]);
+        assert_eq!(applied(vec![user(), one()]), ["changed", "unchanged"]);
+        assert_eq!(applied(vec![user(), one()]), ["unchanged", "unchanged"]);
+        assert_eq!(keys(), format!("# mine\n{ONE} a\n"));
+        assert_eq!(read_to_string("/home/ada/.ssh/authorized_keys2").expect("a file"), "");
+        // Nothing is removed while a key is not known.
+        let late = key("b", &[("key", "${ Captures.made.key }")]);
+        let told = applied(vec![user(), late]);
+        assert_eq!(told[0], "unchanged");
+    });
+}
+
+#[test]
+fn bytes_of_other_lines_stay() {
+    with_ada(|| {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        let lines = |parts: &[&[u8]]| parts.concat();
+        let kept = lines(&[b"# caf\xe9\r\ncommand=\"caf\xe9\" ", ONE.as_bytes(), b" caf\xe9\0\r\n"]);
+        let stolen = lines(&[TWO.as_bytes(), b" \xff\n"]);
+        write(FILE, lines(&[&kept, &stolen])).expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        // Whoever may write a comment does not keep a key by it.
+        assert_changes(&[key("stolen", &[("key", TWO), ("ensure", "absent")])]);
+        assert_eq!(std::fs::read(FILE).expect("the keys"), kept);
+        write(FILE, lines(&[&stolen, &kept])).expect("the keys");
+        let user = resource("user", "ada", &[("purge_keys", "true")]);
+        // A comment is changed, the options stay.
+        assert_eq!(applied(vec![user, key("a", &[("key", ONE)])]), ["changed", "changed"]);
+        let expected = lines(&[b"# caf\xe9\r\ncommand=\"caf\xe9\" ", ONE.as_bytes(), b" a\r\n"]);
+        assert_eq!(std::fs::read(FILE).expect("the keys"), expected);
+        write(FILE, b"\xff\xfea\0").expect("the keys");
+        let told = applied(vec![key("a", &[("key", ONE)])]);
+        assert_eq!(told, [format!("\"{FILE}\" is UTF-16 text, whose lines can't be edited")]);
+    });
+}
+
+#[test]
+fn links_of_the_user_are_not_followed() {
+    with_ada(|| {
+        create_dir_all("/srv/secret").expect("a directory");
+        symlink("/srv/secret", "/home/ada/.ssh").expect("a link");
+        let told = applied(vec![key("a", &[("key", ONE)])]).remove(0);
+        assert_eq!(told, "\"/home/ada/.ssh\" is a symbolic link");
+        let hint = "replace the link with a directory or file: ccm follows no link to a file of keys";
+        assert_eq!(hints(vec![key("a", &[("key", ONE)])]), [hint]);
+        assert!(!Path::new("/srv/secret/authorized_keys").exists());
+    });
+}
+
+#[test]
+fn missing_user_and_home_are_told() {
+    with_ada(|| {
+        let ghost = resource("authorized_key", "a", &[("user", "ghost"), ("key", ONE)]);
+        assert_eq!(applied(vec![ghost]), ["user `ghost` does not exist"]);
+        std::fs::remove_dir("/home/ada").expect("no directory");
+        let told = applied(vec![key("a", &[("key", ONE)])]);
+        assert_eq!(told, ["the home directory \"/home/ada\" of user `ada` does not exist"]);
+    });
+}

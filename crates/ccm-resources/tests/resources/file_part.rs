@@ -1,0 +1,8 @@
+//! Lines, blocks and settings in real files.
+
+mod applying;
+mod errors;
+mod links;
+mod machine;
+mod sensitive;
+mod validating;

@@ -1,0 +1,108 @@
+//! Errors that are found before a run.
+
+use ccm_model::{ClaimKind, PathKind};
+use ccm_testkit::Scratch;
+
+use crate::build::{errors_of, resource};
+
+#[test]
+fn valid_parts_have_no_error() {
+    for (kind, properties) in [
+        ("line", &[("path", "/f"), ("line", "a")][..]),
+        ("line", &[("path", "/f"), ("line", "a\n"), ("match", "^a"), ("after", "b")]),
+        ("line", &[("path", "/f"), ("match", "^a"), ("ensure", "absent")]),
+        ("block", &[("path", "/f"), ("content", "")]),
+        ("block", &[("path", "/f"), ("ensure", "absent"), ("comment", ";")]),
+        ("setting", &[("path", "/f"), ("key", "a b"), ("value", "")]),
+        ("setting", &[("path", "/f"), ("key", "a"), ("ensure", "absent"), ("section", "b c")]),
+    ] {
+        assert_eq!(errors_of(&resource(kind, "it", properties)), [""; 0], "{kind} {properties:?}");
+    }
+}
+
+#[test]
+fn invalid_parts_are_refused_with_hints() {
+    const F: (&str, &str) = ("path", "/f");
+    for (kind, properties, expected) in [
+        ("line", &[][..], &["missing path path | path", "missing line line | line"][..]),
+        ("line", &[F, ("ensure", "absent")], &["missing line line | line, match"]),
+        ("line", &[("path", "f"), ("line", "a")], &["invalid-value path f | …"]),
+        ("line", &[("path", "/a/../f"), ("line", "a")], &["invalid-value path /a/../f, .. | …"]),
+        ("line", &[F, ("line", "")], &["invalid-value line | …"]),
+        ("line", &[F, ("line", "a\nb")], &["invalid-value line | block"]),
+        ("line", &[F, ("line", "a"), ("match", "(")], &["invalid-value match ( | \\, \\(, \\*"]),
+        ("line", &[F, ("line", "a"), ("match", "")], &["invalid-value match match"]),
+        (
+            "line",
+            &[F, ("line", "a"), ("after", "b"), ("before", "c")],
+            &["conflict before after, before | …"],
+        ),
+        (
+            "line",
+            &[F, ("line", "a"), ("match", "b"), ("ensure", "absent")],
+            &["conflict match line, match, ensure: absent | line, match"],
+        ),
+        (
+            "line",
+            &[F, ("line", "a"), ("after", "b"), ("create", "true"), ("ensure", "absent")],
+            &["conflict create create, ensure: absent | create", "conflict after after, ensure: absent | …"],
+        ),
+        ("block", &[F], &["missing content content | content"]),
+        (
+            "block",
+            &[F, ("content", "a"), ("ensure", "absent")],
+            &["conflict content content, ensure: absent | content"],
+        ),
+        ("block", &[F, ("content", "a\n# END ccm it")], &["invalid-value content | …"]),
+        ("block", &[F, ("content", "a"), ("comment", " ")], &["invalid-value comment comment | #, ;"]),
+        ("setting", &[F, ("value", "a")], &["missing key key | key"]),
+        ("setting", &[F, ("key", "a")], &["missing value value | value, \"\""]),
+        ("setting", &[F, ("key", "a=b"), ("value", "c")], &["invalid-value key a=b | key, value"]),
+        (
+            "setting",
+            &[F, ("key", "a b"), ("value", "c"), ("separator", " ")],
+            &["invalid-value key a b | key, value"],
+        ),
+        ("setting", &[F, ("key", "#a"), ("value", "c")], &["invalid-value key #a | …"]),
+        ("setting", &[F, ("key", "a"), ("value", "b\nc")], &["invalid-value value | …"]),
+        ("setting", &[F, ("key", "a"), ("value", " b")], &["invalid-value value | …"]),
+        ("setting", &[F, ("key", "a"), ("value", "b"), ("section", "s]")], &["invalid-value section s] | …"]),
+        (
+            "setting",
+            &[F, ("key", "a"), ("value", "b"), ("separator", "")],
+            &["invalid-value separator separator | \" = \", \":\""],
+        ),
+        (
+            "setting",
+            &[F, ("key", "a"), ("value", "b"), ("ensure", "absent")],
+            &["conflict value value, ensure: absent | value"],
+        ),
+    ] {
+        assert_eq!(errors_of(&resource(kind, "it", properties)), expected, "{kind} {properties:?}");
+    }
+}
+
+#[test]
+fn parts_claim_their_file_together_and_themselves_alone() {
+    let scratch = Scratch::new();
+    let f = scratch.at("f");
+    for (kind, properties, expected) in [
+        ("line", &[("line", "a")][..], &[(ClaimKind::Line, format!("{f}: a"))][..]),
+        ("line", &[("line", "a"), ("sensitive", "true")], &[]),
+        ("line", &[("match", "a"), ("ensure", "absent")], &[]),
+        ("block", &[("content", "a")], &[]),
+        ("setting", &[("key", "a"), ("value", "b")], &[(ClaimKind::Setting, format!("{f}: a"))]),
+        (
+            "setting",
+            &[("section", "s"), ("key", "a"), ("ensure", "absent")],
+            &[(ClaimKind::Setting, format!("{f}: [s] a"))],
+        ),
+    ] {
+        let resource = crate::file_part::machine::part(&scratch, kind, "it", properties);
+        let types = ccm_resources::types();
+        let claims = types.iter().find(|found| found.name() == kind).expect("the type").claims(&resource);
+        assert_eq!((&*claims[0].key, claims[0].desired), (&*f, PathKind::Part));
+        let others: Vec<_> = claims[1..].iter().map(|claim| (claim.kind, claim.key.to_string())).collect();
+        assert_eq!(others, expected, "{kind} {properties:?}");
+    }
+}

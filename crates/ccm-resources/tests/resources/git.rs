@@ -1,0 +1,6 @@
+//! Checkouts with the git of this machine, from repositories in a directory of the test.
+
+mod checkouts;
+mod errors;
+mod hostile;
+mod machine;

@@ -1,0 +1,223 @@
+//! Mounts.
+
+use std::fs::File;
+
+use ccm_model::Resource;
+
+use crate::build::resource;
+use crate::kernel::machine::{assert_changes, assert_unchanged, content, on_own_machine, shell, succeeds};
+use crate::local_run::{applied, in_noop};
+
+const FSTAB: &str = "# static\nUUID=nowhere / ext4 defaults 0 1\n";
+
+fn tmpfs(name: &str, properties: &[(&str, &str)]) -> Resource {
+    let all: Vec<(&str, &str)> =
+        [("device", "tmpfs"), ("fstype", "tmpfs")].into_iter().chain(properties.iter().copied()).collect();
+    resource("mount", name, &all)
+}
+
+/// Returns the options of what is mounted on a directory, without those of the file system.
+fn options(mount_point: &str) -> Vec<String> {
+    let table = content("/proc/self/mountinfo");
+    let line = table.lines().rev().find(|line| line.split(' ').nth(4) == Some(mount_point));
+    let options = line.and_then(|line| line.split(' ').nth(5)).unwrap_or_default();
+    options.split(',').filter(|option| !option.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn file_system_is_mounted_and_unmounted() {
+    on_own_machine("mount umount", || {
+        shell("mkdir '/srv/a b'");
+        assert_changes(&tmpfs("/srv/a b", &[("options", "size=64m,noexec")]), "created");
+        assert_eq!(
+            content("/etc/fstab"),
+            format!("{FSTAB}tmpfs\t/srv/a\\040b\ttmpfs\tsize=64m,noexec\t0 0\n")
+        );
+        assert!(options("/srv/a\\040b").contains(&"noexec".to_owned()));
+        // Without options they are not managed.
+        assert_unchanged(&tmpfs("/srv/a b", &[]));
+        assert_changes(&tmpfs("/srv/a b", &[("ensure", "unmounted")]), "changed mounted");
+        assert!(options("/srv/a\\040b").is_empty());
+        assert_changes(&tmpfs("/srv/a b", &[]), "changed mounted");
+        shell("umount '/srv/a b'");
+        assert_unchanged(&tmpfs("/srv/a b", &[("ensure", "present")]));
+        assert_changes(&tmpfs("/srv/a b", &[]), "changed mounted");
+        // What is mounted twice is unmounted twice.
+        shell("mount -t tmpfs tmpfs '/srv/a b'");
+        assert_changes(&resource("mount", "/srv/a b", &[("ensure", "absent")]), "removed");
+        assert!(options("/srv/a\\040b").is_empty());
+        assert_eq!(content("/etc/fstab"), FSTAB);
+        assert_changes(&tmpfs("/srv/a b", &[("ensure", "present"), ("pass", "2")]), "created");
+        assert!(options("/srv/a\\040b").is_empty());
+    });
+}
+
+#[test]
+fn options_get_a_remount() {
+    on_own_machine("mount umount", || {
+        shell("mkdir /srv/a");
+        assert_changes(&tmpfs("/srv/a", &[("options", "nosuid,size=1m")]), "created");
+        shell("touch /srv/a/kept");
+        let hardened = tmpfs("/srv/a", &[("options", "nosuid,noexec,size=2m")]);
+        assert_changes(&hardened, "changed options and mounted options");
+        assert!(options("/srv/a").contains(&"noexec".to_owned()));
+        shell("mount -o remount,exec,suid,ro /srv/a");
+        assert_changes(&hardened, "changed mounted options");
+        let found = options("/srv/a");
+        assert!(
+            ["rw", "nosuid", "noexec"].iter().all(|option| found.contains(&(*option).to_owned())),
+            "{found:?}"
+        );
+        shell("test -e /srv/a/kept");
+        assert_changes(&tmpfs("/srv/a", &[("options", "defaults")]), "changed options and mounted options");
+        assert!(!options("/srv/a").contains(&"noexec".to_owned()));
+        // Options that can't be compared.
+        assert_changes(&tmpfs("/srv/a", &[("options", "nofail")]), "changed options");
+    });
+}
+
+#[test]
+fn bind_mounts_have_options_of_their_own() {
+    on_own_machine("mount umount", || {
+        shell("mkdir /srv/a /srv/b && touch /srv/a/f");
+        let bind = |options: &str| {
+            resource("mount", "/srv/b", &[("device", "/srv/a"), ("fstype", "none"), ("options", options)])
+        };
+        assert_changes(&bind("bind"), "created");
+        shell("test -e /srv/b/f");
+        assert_changes(&bind("bind,ro"), "changed options and mounted options");
+        assert!(options("/srv/b").contains(&"ro".to_owned()) && succeeds("touch /srv/a/f"));
+        assert_changes(&bind("bind"), "changed options and mounted options");
+        assert!(succeeds("touch /srv/b/f"));
+    });
+}
+
+#[test]
+fn other_file_system_is_replaced() {
+    on_own_machine("mount umount", || {
+        shell("mkdir /srv/a && mount -t ramfs ramfs /srv/a");
+        assert_changes(&tmpfs("/srv/a", &[]), "created");
+        assert!(content("/proc/self/mounts").contains("tmpfs /srv/a tmpfs"));
+        // If the new one can't be mounted, all is as before.
+        let before = content("/etc/fstab");
+        shell("echo kept > /srv/a/x");
+        let unknown = || vec![resource("mount", "/srv/a", &[("device", "tmpfs"), ("fstype", "nofs")])];
+        let told = applied(unknown()).remove(0);
+        assert!(told.starts_with("mount failed with exit code 32: ") && told.contains("nofs"), "{told}");
+        assert!(!told.contains("(changed)"), "{told}");
+        assert_eq!(content("/etc/fstab"), before);
+        assert!(content("/proc/self/mounts").contains("tmpfs /srv/a tmpfs"));
+    });
+}
+
+#[test]
+fn obstacles_leave_everything_as_it_is() {
+    on_own_machine("mount umount", || {
+        shell("mkdir /srv/a");
+        let device = |device| resource("mount", "/srv/a", &[("device", device), ("fstype", "ext4")]);
+        for (mount, told) in [
+            (tmpfs("/srv/none", &[]), "the directory \"/srv/none\" does not exist"),
+            (device("/dev/nothing"), "there is no device `/dev/nothing`"),
+            (device("UUID=1234-5678"), "there is no device `UUID=1234-5678`"),
+            (device("LABEL=my data"), "there is no device `LABEL=my data`"),
+        ] {
+            assert_eq!(in_noop(vec![mount.clone()]), [told]);
+            assert_eq!(applied(vec![mount]), [told]);
+        }
+        let told = applied(vec![tmpfs("/srv/a", &[("options", "nosuch")])]).remove(0);
+        assert!(told.starts_with("mount failed with exit code 32: "), "{told}");
+        assert!(!told.contains("(changed)"), "{told}");
+        assert_eq!(content("/etc/fstab"), FSTAB);
+        assert_changes(&tmpfs("/srv/a", &[]), "created");
+        let before = content("/etc/fstab");
+        let open = File::create("/srv/a/open").expect("a file");
+        for ensure in ["absent", "unmounted"] {
+            let mount = if ensure == "absent" {
+                resource("mount", "/srv/a", &[("ensure", "absent")])
+            } else {
+                tmpfs("/srv/a", &[("ensure", ensure)])
+            };
+            let told = applied(vec![mount]).remove(0);
+            assert!(told.starts_with("the file system on \"/srv/a\" is in use: umount failed"), "{told}");
+            assert!(!told.contains("(changed)") && content("/etc/fstab") == before, "{told}");
+        }
+        drop(open);
+        assert_changes(&resource("mount", "/srv/a", &[("ensure", "absent")]), "removed");
+    });
+}
+
+/// Returns the number of file systems on a directory.
+fn layers(directory: &str) -> usize {
+    content("/proc/self/mountinfo").lines().filter(|line| line.split(' ').nth(4) == Some(directory)).count()
+}
+
+#[test]
+fn mount_point_through_a_link_is_mounted_once() {
+    on_own_machine("mount umount", || {
+        shell("mkdir /srv/a /srv/a/b && ln -s /srv/a /run/link && ln -s link/b /run/last");
+        for (name, directory) in
+            [("/run/link/b", "/srv/a/b"), ("/run/last", "/srv/a/b"), ("/run/link", "/srv/a")]
+        {
+            // Twice: the second run finds it.
+            assert_changes(&tmpfs(name, &[("options", "size=1m")]), "created");
+            assert_eq!(content("/etc/fstab"), format!("{FSTAB}tmpfs\t{name}\ttmpfs\tsize=1m\t0 0\n"));
+            assert_eq!((layers(directory), layers(name)), (1, 0));
+            assert_changes(
+                &tmpfs(name, &[("options", "size=1m,noexec")]),
+                "changed options and mounted options",
+            );
+            // The same mount under its other name has one line.
+            assert_unchanged(&tmpfs(directory, &[("options", "size=1m,noexec")]));
+            shell(&format!("mount -t tmpfs tmpfs {directory}"));
+            assert_changes(&tmpfs(name, &[("ensure", "unmounted")]), "changed mounted");
+            assert_eq!(layers(directory), 0);
+            assert_changes(&tmpfs(directory, &[]), "changed mounted");
+            assert_changes(&resource("mount", name, &[("ensure", "absent")]), "removed");
+            assert_eq!((layers(directory), content("/etc/fstab")), (0, FSTAB.to_owned()));
+        }
+    });
+}
+
+#[test]
+fn strangers_lead_no_mount_elsewhere() {
+    on_own_machine("mount umount", || {
+        shell(
+            "mkdir -p /srv/root/inner /srv/theirs/own /srv/ok && ln -s /srv/root /srv/link && chown -h 4242 /srv/link \
+             && ln -s /srv/root /srv/theirs/link && chown -R -h 4242 /srv/theirs",
+        );
+        let bind = |device| {
+            resource("mount", "/srv/ok", &[("device", device), ("fstype", "none"), ("options", "bind")])
+        };
+        let before = content("/proc/self/mounts");
+        for (mount, on_the_way, path) in [
+            (tmpfs("/srv/link", &[]), "link \"/srv/link\"", "/srv/link"),
+            (tmpfs("/srv/link/inner", &[]), "link \"/srv/link\"", "/srv/link/inner"),
+            (tmpfs("/srv/theirs/link", &[]), "directory \"/srv/theirs\"", "/srv/theirs/link"),
+            (tmpfs("/srv/theirs/own", &[]), "directory \"/srv/theirs\"", "/srv/theirs/own"),
+            (
+                tmpfs("/srv/theirs/own", &[("ensure", "present")]),
+                "directory \"/srv/theirs\"",
+                "/srv/theirs/own",
+            ),
+            (bind("/srv/link/inner"), "link \"/srv/link\"", "/srv/link/inner"),
+            (bind("/srv/theirs/own"), "directory \"/srv/theirs\"", "/srv/theirs/own"),
+        ] {
+            let ending = if on_the_way.starts_with("link") {
+                "is not followed"
+            } else {
+                "who could lead ccm elsewhere"
+            };
+            let told = applied(vec![mount.clone()]).remove(0);
+            assert_eq!(in_noop(vec![mount]), [&*told]);
+            assert!(
+                told.starts_with(&format!("the {on_the_way}, on the way to \"{path}\", belongs to uid 4242")),
+                "{told}"
+            );
+            assert!(told.ends_with(ending), "{told}");
+        }
+        assert_eq!((content("/etc/fstab"), content("/proc/self/mounts")), (FSTAB.to_owned(), before));
+        // A directory of a stranger whose parents are root's is no danger.
+        shell("mkdir /srv/home && chown 4242 /srv/home");
+        assert_changes(&tmpfs("/srv/home", &[]), "created");
+    });
+}

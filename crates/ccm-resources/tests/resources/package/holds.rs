@@ -1,0 +1,51 @@
+//! Holds of packages, and the index after a change of repositories.
+
+use ccm_testkit::FakeFile;
+
+use crate::build::resource;
+use crate::package::machine::{Machine, policy};
+use crate::run::failure;
+
+#[test]
+fn package_is_held_and_released() {
+    let machine = Machine::debian(&["zsh installed 5.9"]);
+    machine.becomes(&["zsh held 5.9"]);
+    let hold = || vec![resource("package_hold", "zsh", &[])];
+    assert!(format!("{:?}", machine.noop(hold())[0].outcome).contains("Would have created"));
+    assert!(machine.apply(hold())[0].outcome.is_change());
+    assert!(machine.ran().contains(&"apt-mark hold -- zsh".to_owned()));
+    assert!(!machine.apply(hold())[0].outcome.is_change());
+    machine.becomes(&["zsh installed 5.9"]);
+    let release = || vec![resource("package_hold", "zsh", &[("ensure", "absent")])];
+    assert!(machine.apply(release())[0].outcome.is_change());
+    assert!(machine.ran().contains(&"apt-mark unhold -- zsh".to_owned()));
+    let missing = machine.apply(vec![resource("package_hold", "nosuch", &[])]);
+    assert_eq!(
+        failure(&missing[0]).chain[0],
+        "package `nosuch` is not installed, so it has no version to keep"
+    );
+}
+
+#[test]
+fn package_of_dnf_is_locked() {
+    let machine = Machine::rocky("zsh 0 5.9 1.el9 x86_64\n");
+    let hold = resource("package_hold", "zsh", &[]);
+    let told = machine.apply(vec![hold]);
+    assert!(machine.ran().contains(&"dnf versionlock add zsh".to_owned()));
+    // The list of locks of the fake machine does not change.
+    assert!(failure(&told[0]).chain[0].contains("not in the desired state"));
+}
+
+#[test]
+fn index_is_refreshed_once_after_a_change_of_repositories() {
+    let machine = Machine::debian(&[]);
+    machine.files.entries.borrow_mut().insert("/state/outdated-apt".into(), FakeFile::of(""));
+    machine.index(&policy(&[]));
+    machine.index_becomes(&policy(&["zsh 5.9", "vim 9.0"]));
+    machine.becomes(&[]);
+    machine.becomes(&["zsh installed 5.9", "vim installed 9.0"]);
+    machine.apply(vec![resource("package", "zsh", &[]), resource("package", "vim", &[])]);
+    let updates = machine.ran().into_iter().filter(|line| line.starts_with("apt-get update")).count();
+    assert_eq!(updates, 1);
+    assert!(!machine.files.entries.borrow().contains_key(std::path::Path::new("/state/outdated-apt")));
+}

@@ -1,0 +1,158 @@
+//! Jobs of cron.
+
+use std::fs::{
+    Permissions, create_dir, metadata, read_dir, read_link, read_to_string, remove_dir, set_permissions,
+    write,
+};
+use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+use std::path::Path;
+
+use ccm_redaction::Secrets;
+
+use crate::build::{errors_of, resource};
+use crate::local_run::{applied, assert_changes, run_on_machine};
+use crate::run::Manner;
+use crate::scheduled::machine::on_a_copy;
+
+const FILE: &str = "/etc/cron.d/backup";
+
+#[test]
+fn job_in_a_file_is_made_changed_mended_and_removed() {
+    on_a_copy(|| {
+        let job = |properties: &[(&str, &str)]| {
+            let properties =
+                [&[("command", "date +%F >> /var/log/a"), ("minute", "30")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        assert_changes(&job(&[("hour", "[2|14]")]));
+        let text = read_to_string(FILE).expect("a file");
+        assert!(text.ends_with("\n30 2,14 * * * root date +\\%F >> /var/log/a\n"), "{text}");
+        assert_eq!(metadata(FILE).expect("a file").permissions().mode() & 0o777, 0o644);
+        let weekly = job(&[("weekday", "Mon"), ("user", "ada")]);
+        assert_changes(&weekly);
+        for spoil in [
+            (|| write(FILE, "30 * * * mon ada x\n").expect("a file")) as fn(),
+            || write(FILE, "# nothing\n").expect("a file"),
+            || set_permissions(FILE, Permissions::from_mode(0o666)).expect("a file"),
+            || std::fs::remove_file(FILE).expect("a file"),
+        ] {
+            spoil();
+            assert_changes(&weekly);
+        }
+        assert_eq!(applied(vec![job(&[("user", "nobody-here")])]), ["user `nobody-here` does not exist"]);
+        assert_changes(&resource("cron", "backup", &[("ensure", "absent")]));
+        assert_eq!(read_dir("/etc/cron.d").expect("a directory").count(), 0);
+        remove_dir("/etc/cron.d").expect("a directory");
+        assert_eq!(applied(vec![job(&[])]), ["the directory \"/etc/cron.d\" does not exist"]);
+    });
+}
+
+#[test]
+fn directory_of_jobs_may_be_behind_a_link_of_root_alone() {
+    on_a_copy(|| {
+        remove_dir("/etc/cron.d").expect("a directory");
+        create_dir("/run/jobs").expect("a directory");
+        symlink("/run/jobs", "/etc/cron.d").expect("a link");
+        let job = resource("cron", "backup", &[("command", "a"), ("minute", "30")]);
+        lchown("/etc/cron.d", Some(4242), None).expect("an owner");
+        let told = "the link \"/etc/cron.d\", on the way to \"/etc/cron.d/backup\", belongs to uid 4242 and is not followed";
+        assert_eq!(applied(vec![job.clone()]), [told]);
+        lchown("/etc/cron.d", Some(0), None).expect("an owner");
+        assert_changes(&job);
+        assert!(Path::new("/run/jobs/backup").exists());
+    });
+}
+
+#[test]
+fn job_in_a_crontab_leaves_other_lines_alone() {
+    on_a_copy(|| {
+        let job = |properties: &[(&str, &str)]| {
+            let properties = [&[("provider", "crontab"), ("user", "ada")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        write("/run/crontab-ada", "MAILTO=ada\n1 1 * * * other\n").expect("a file");
+        let nightly = job(&[("command", "a"), ("minute", "0"), ("hour", "2")]);
+        assert_changes(&nightly);
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "MAILTO=ada\n1 1 * * * other\n# ccm cron: backup\n0 2 * * * a\n");
+        write("/run/crontab-ada", text.replace("0 2", "0 3")).expect("a file");
+        assert_changes(&nightly);
+        let told = applied(vec![job(&[("command", "refused"), ("minute", "0")])]);
+        assert_eq!(told, ["crontab failed with exit code 1: errors in crontab file"]);
+        assert_changes(&job(&[("ensure", "absent")]));
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "MAILTO=ada\n1 1 * * * other\n");
+        assert_changes(&resource("cron", "a", &[("provider", "crontab"), ("command", "a"), ("minute", "1")]));
+        assert!(Path::new("/run/crontab-root").exists());
+    });
+}
+
+#[test]
+fn bytes_of_other_jobs_stay() {
+    on_a_copy(|| {
+        let job = |properties: &[(&str, &str)]| {
+            let properties = [&[("provider", "crontab"), ("user", "ada")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        let crontab = || std::fs::read("/run/crontab-ada").expect("a file");
+        write("/run/crontab-ada", b"# caf\xe9\r\n1 1 * * * \xe9\0\n# ccm cron: backup\n0 3 * * * \xff")
+            .expect("a file");
+        assert_changes(&job(&[("command", "a"), ("minute", "0"), ("hour", "2")]));
+        assert_eq!(crontab(), b"# caf\xe9\r\n1 1 * * * \xe9\0\n# ccm cron: backup\n0 2 * * * a\n");
+        assert_changes(&job(&[("ensure", "absent")]));
+        assert_eq!(crontab(), b"# caf\xe9\r\n1 1 * * * \xe9\0\n");
+        write("/run/crontab-ada", b"\xff\xfea\0").expect("a file");
+        let told = applied(vec![job(&[("command", "a"), ("minute", "0")])]);
+        assert_eq!(told, ["the crontab of `ada` is UTF-16 text, whose lines can't be edited"]);
+    });
+}
+
+#[test]
+fn secrets_of_other_jobs_stay() {
+    on_a_copy(|| {
+        write("/run/crontab-ada", "1 1 * * * curl -u s3cret-word\n").expect("a file");
+        let properties =
+            [("provider", "crontab"), ("user", "ada"), ("command", "a"), ("minute", "0"), ("hour", "2")];
+        let secrets = Secrets::new();
+        secrets.add(["s3cret-word"]);
+        run_on_machine(
+            vec![resource("cron", "backup", &properties)],
+            &Manner { secrets, ..Manner::default() },
+        );
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "1 1 * * * curl -u s3cret-word\n# ccm cron: backup\n0 2 * * * a\n");
+    });
+}
+
+#[test]
+fn links_of_root_to_a_job_are_followed() {
+    on_a_copy(|| {
+        write("/etc/backup-job", "").expect("a file");
+        symlink("../backup-job", FILE).expect("a link");
+        let job = || resource("cron", "backup", &[("command", "a"), ("minute", "0"), ("hour", "2")]);
+        assert_changes(&job());
+        assert!(read_to_string("/etc/backup-job").expect("a file").ends_with("\n0 2 * * * root a\n"));
+        assert!(read_link(FILE).is_ok());
+        lchown(FILE, Some(65534), Some(65534)).expect("an owner");
+        let told = format!("\"{FILE}\" is a link owned by uid 65534 and is not followed");
+        assert_eq!(applied(vec![job()]), [told]);
+        assert_changes(&resource("cron", "backup", &[("ensure", "absent")]));
+        assert!(read_link(FILE).is_err() && Path::new("/etc/backup-job").exists());
+    });
+}
+
+#[test]
+fn properties_of_jobs_are_checked_at_load() {
+    let errors =
+        |name: &str, properties: &[(&str, &str)]| errors_of(&resource("cron", name, properties)).len();
+    let command = ("command", "a | b");
+    assert_eq!(errors("a", &[command, ("minute", "5")]), 0);
+    assert_eq!(errors("a.b", &[command, ("minute", "5")]), 1);
+    assert_eq!(errors("a", &[command]), 1);
+    assert_eq!(errors("a", &[("minute", "5")]), 1);
+    assert_eq!(errors("a", &[command, ("minute", "60")]), 1);
+    assert_eq!(errors("a", &[command, ("hour", "[]")]), 1);
+    assert_eq!(errors("a", &[command, ("weekday", "8")]), 1);
+    assert_eq!(errors("a", &[("command", "a\nb"), ("minute", "5")]), 1);
+    assert_eq!(errors("a", &[("ensure", "absent")]), 0);
+}

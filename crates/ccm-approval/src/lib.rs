@@ -2,6 +2,12 @@
 //!
 //! A signature is one of `ssh-keygen -Y sign`. The file of approvers is a file of allowed signers, as `ssh-keygen -Y
 //! verify` reads it, so that an auditor needs nothing but OpenSSH.
+//!
+//! An [`IntentDocument`] holds what shall be done. An [`ApprovalStore`] keeps intents, and counts the
+//! [`SignedStatement`]s of the [`Approvers`] about them. An [`ApprovalScreen`] is an intent as a person reads it.
+//!
+//! This crate must never run what an intent holds, decide whether an approval is needed, or accept a signature that
+//! `ssh-keygen` has not verified.
 
 mod allowed_signers;
 mod approvers;

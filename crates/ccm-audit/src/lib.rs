@@ -4,6 +4,12 @@
 //! signs the last of these with a key that is then replaced and destroyed, so that a line before the newest seal can't
 //! be changed by anybody, root included: the key that could sign the change is gone. What is cut off at the end is
 //! noticed by a copy of a seal that lies elsewhere, a [`Checkpoint`].
+//!
+//! An [`AuditRecorder`] writes [`AuditEntry`]s of a run or a tool to an [`AuditLog`], which ends in a [`Seal`].
+//! [`verify`] checks a log and returns every [`AuditFinding`], and [`read_log`] reads its lines.
+//!
+//! This crate must never change or remove a line that was written, record a secret or an output, or decide what may
+//! run.
 
 mod checkpoint;
 mod entry;

@@ -2,6 +2,13 @@
 //!
 //! It is a library so that the chores of the workspace can read the definition of the command line, from which
 //! they write man pages.
+//!
+//! `arguments` declares the command line. Each command has a module with a function `run`, from its arguments to its
+//! exit code. `console` prints messages, and `listeners` passes the events of a run to its reports. [`main`] ties them
+//! together, and [`command`] returns the declaration.
+//!
+//! This crate must never decide what a run does, or parse a file that ccm writes: a command is arguments and rendering,
+//! and everything else belongs to `ccm-runtime`, where other programs can use it as well.
 
 mod apply;
 mod approvals;

@@ -1,5 +1,11 @@
 //! Preparation of data: hierarchies, annotations, interpolation and templates. Files come in as text, and the
 //! caller evaluates expressions.
+//!
+//! [`hierarchy`] reads and selects the levels of a hierarchy, [`layers`] puts data, files and assignments upon each
+//! other, and [`merge`] merges two values. [`annotations`] are comments such as `@validate`, checked with
+//! [`validators`]. [`interpolation`] finds expressions within texts, and [`templates`] renders templates.
+//!
+//! This crate must never open a file, read the environment or look at the machine.
 
 pub mod annotations;
 pub mod assignment;

@@ -3,6 +3,9 @@
 //! [`DockerExecutor`] wraps the executor of this machine, and takes over every launch that asks for a container.
 //! An Engine is Docker or Podman, on its Unix socket. Each container is created by name, so that it can be removed
 //! even if the answer of the Engine is lost, and carries labels by which a later run finds what a killed run left.
+//!
+//! This crate must never start a program of this machine itself, a credential helper included, and must never leave a
+//! container without its [labels](RunLabels).
 
 mod activation;
 mod answers;

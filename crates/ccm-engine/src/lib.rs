@@ -25,6 +25,11 @@
 //! providers. Only the engine handles noop, failure, refresh and verification, so that a provider can't get
 //! noop wrong: [`Provider::execute`] is never called in noop.
 //! `ccm_runtime::resource_type` has a whole type as an example.
+//!
+//! # Limits
+//!
+//! This crate must never know a resource type, the text of a manifest, the expression language or a listener, emit
+//! a secret in an event, or touch the machine except through the doors of its [`Run`].
 
 mod batch;
 mod bound_resource;

@@ -1,5 +1,10 @@
 //! The expression language and path lookup. An [`Expression`] is parsed once, against a [`ParseContext`], and
 //! evaluated any number of times in a [`Scope`], bounded in time and memory and without panics.
+//!
+//! [`Value`] is what an expression works with and returns. [`path`] looks values up by a path such as `a.b[0]`.
+//! [`reference()`] and [`operators()`] describe the language for its documentation.
+//!
+//! This crate must never read a file, the environment or the clock: names, functions and the time come from the scope.
 
 #![allow(clippy::unnecessary_box_returns, reason = "errors travel boxed until they reach the caller")]
 

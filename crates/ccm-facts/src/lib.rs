@@ -3,6 +3,8 @@
 //! [`gather`] reads them and returns JSON under the names in [`reference()`]; [`Subtree`] maps paths to
 //! subtrees. [`CustomFacts`] reads files of custom facts, whose text the caller parses. A source that can't
 //! be read is a [`Warning`], and never ends a run.
+//!
+//! This crate must never run a command, change anything, or gather what nobody asked for.
 
 mod cpu;
 mod custom;

@@ -4,7 +4,8 @@
 //! own, within limits of size and time, and end when the run is cancelled. Whoever made the bytes is not trusted: a
 //! server may be silent, lie or lead elsewhere, and an archive may name paths outside of its directory.
 //!
-//! Nothing here decides what to fetch, and nothing is written but the file and the directory that the caller opened.
+//! This crate must never decide what to fetch, and must never write anything but the file and the directory that the
+//! caller opened.
 #![expect(clippy::disallowed_types, reason = "it writes into files that ccm-host has opened")]
 
 mod archive;

@@ -2,6 +2,9 @@
 //!
 //! A [`Target`] takes any bytes and panics if an invariant does not hold. `cargo fuzz` calls it, guided by
 //! coverage (`tests/fuzz`), and [`endure`], a plain loop over mutations of the corpus in every `cargo test`.
+//! [`TARGETS`] lists all targets, and [`corpus()`] returns the texts to start from.
+//!
+//! No crate of ccm may depend on this one, and no target may change the machine.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -3,6 +3,10 @@
 //! petgraph, which no signature shows, stores the edges and finds strongly connected components. The order of
 //! a run is computed here, because a library's topological sort does not keep manifest order among resources
 //! that are free to run.
+//!
+//! A [`Graph`] is built from a catalog, and returns the order and each [`Cycle`]. [`render()`] draws it.
+//!
+//! This crate must never look at the properties of a resource, or let the order depend on anything but the catalog.
 
 mod cycles;
 mod graph;

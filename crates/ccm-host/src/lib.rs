@@ -4,6 +4,12 @@
 //! another one and without a machine. Only this crate may use the process, filesystem, environment and clock
 //! calls of the standard library, and `nix`, `rustix` and `libc`.
 //!
+//! A [`Runner`] runs a [`Command`], and an [`Executor`] runs the launches of a manifest. [`Files`] reads and changes
+//! files, [`LocalSystem`] looks up accounts and programs, [`Machine`] reads the kernel, and [`Clock`] returns the time.
+//! [`Host`] holds the doors that a run has. The module [`state`] has the state directory and its lock.
+//!
+//! This crate must never know a manifest, a resource type or a policy, and must never decide what to run or to write.
+//!
 //! # Running commands from another program
 //!
 //! Make a runner, start a command with a directory and an environment, read its lines while it runs, wait for

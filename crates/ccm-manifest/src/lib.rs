@@ -7,7 +7,11 @@
 //! imply. `late` keeps what only the run can know, and completes it there. Each step skips what an earlier step rejected,
 //! so that one run reports every error. [`load`] runs them; what they share is in `scopes`.
 //!
-//! The crate opens no file. [`ccm_properties::TypeSpec`] is its only access to resource types.
+//! [`load`] takes a [`Request`] and returns a [`LoadResult`]: the catalog or diagnostics, and the [`LateResources`],
+//! whose values a run completes.
+//!
+//! This crate must never open a file or look at the machine: [`Sources`] hands in files and facts, and
+//! [`ccm_properties::TypeSpec`] is its only access to resource types.
 
 mod check;
 mod late;

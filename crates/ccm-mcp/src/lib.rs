@@ -7,6 +7,8 @@
 //! A broker stays on a thread of its own, so that a long call delays neither another call nor the end of the connection.
 //! When the client closes its side, or cancels a call, the commands of its calls end as at their time limit, and their
 //! end is recorded.
+//!
+//! This crate must never decide whether a call is allowed, and must never run anything except through the broker.
 
 mod broker_thread;
 mod calls;

@@ -1,6 +1,7 @@
 //! Types that the crates of ccm share: plain data, and pure functions on it.
 //!
-//! No function reads a file, starts a process, reads the clock or waits.
+//! This crate must never read a file, start a process, read the clock or wait, or know what a resource type
+//! does.
 //!
 //! # From a text to a catalog
 //!

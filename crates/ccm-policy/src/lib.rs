@@ -1,11 +1,13 @@
-//! Effects of commands, guard classes, the policy file and verdicts. Nothing is run, and no file is opened: the machine
-//! is asked through a [`Lookup`].
+//! Effects of commands, guard classes, the policy file and verdicts.
 //!
 //! [`analyse`] reads a [`PolicyRequest`]: a shell text, or the words of one command. Each simple command of the [`Analysis`]
 //! has its decoded words, its [`Effect`]s, and a [`GuardFinding`] for each [`GuardClass`] that the command belongs to.
 //!
 //! [`read_policy`] reads the policy of an operator. [`Policy::decide`] returns the verdict on an [`Analysis`], with the
 //! reasons for each command; the default policy is the standard guard alone.
+//!
+//! This crate must never run anything or open a file: a [`Lookup`] returns facts about the machine. It must never guess:
+//! what can't be read with certainty is a finding.
 
 mod analyse;
 mod analysis;

@@ -4,6 +4,10 @@
 //! documentation, redaction and rendering all read the table. A value decodes itself from a
 //! [`Node`] ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type without its
 //! code.
+//! A type itself implements [`TypedResource`], with the optional views [`CommandsView`], [`SourcesView`] and
+//! [`SettingsView`].
+//!
+//! This crate must never know a resource type, look at the machine, or let a property be declared in a second place.
 
 mod command;
 mod common;

@@ -2,6 +2,9 @@
 //!
 //! A [`Redactor`] finds values in every form in which programs may write them: in texts, in streams that come
 //! in pieces ([`StreamRedactor`]) and in events. All parts of a run share [`Secrets`].
+//!
+//! This crate must never show a value in an error, a log message or a debug output, and errs on the side of redacting
+//! too much.
 
 mod class;
 mod encoder;

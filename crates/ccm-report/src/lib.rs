@@ -2,6 +2,11 @@
 //!
 //! A listener receives each [`ccm_model::Event`] as it happens and never stops the run: the first error of
 //! its writer is returned when the listener is finished.
+//!
+//! [`TextReport`] writes for people, [`LogReport`] for logs, and [`JsonLines`] for programs. A [`RunStore`] records a
+//! run in the state directory, and [`History`] reads the records.
+//!
+//! This crate must never know the engine or influence a run, and relies on events that hold no secret.
 
 mod counts;
 mod error;

@@ -6,6 +6,11 @@
 //! - `support` has helpers of both: programs, plans of objects, values of properties.
 //!
 //! Adding a type touches its own folder and the list in `types`.
+//!
+//! [`types()`] returns all types. [`notes()`] are remarks on a whole catalog.
+//!
+//! No code here may touch the machine except through the `Context` of a step, ask whether a run is in noop, or know the
+//! text of a manifest.
 
 #[cfg(test)]
 mod layers;

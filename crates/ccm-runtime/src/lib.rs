@@ -46,7 +46,7 @@
 //! [`process::prepare_process`]. With the first, [`Config::launcher`] can name the program itself; without a
 //! launcher, commands can have neither a user of their own nor a sandbox.
 //!
-//! Nothing else here affects the process: no function prints, exits or listens to signals. Events go to the
+//! Nothing else here may affect the process: no function prints, exits or listens to signals. Events go to the
 //! [`Sink`] of a run, notices to [`Session::on_notice`]. Sessions share only one thing: a process runs one
 //! command at a time, and commands of other sessions wait, because the kernel assigns orphans to a process
 //! and not to a session.

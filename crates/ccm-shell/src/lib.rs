@@ -1,4 +1,4 @@
-//! Shell text to commands and words, as dash and as bash read it. Nothing is run, and no file is opened.
+//! Shell text to commands and words, as dash and as bash read it.
 //!
 //! [`read`] parses a text and follows it: each simple command of the [`ShellReading`] has its words after all
 //! expansions, as far as they are known, with its redirections, assignments, standard input and directories. A word
@@ -11,6 +11,8 @@
 //! A text is [unreadable](UnreadableText) rather than read wrongly: every construct outside the grammar is refused
 //! with its location. Texts for [`Sh`](ShellDialect::Sh) are accepted only if dash and bash read the same commands,
 //! because `/bin/sh` is either of them.
+//!
+//! This crate must never run anything, open a file, or accept a text that it does not understand as a whole.
 //!
 //! ```
 //! use ccm_shell::{ShellBudget, ShellContext, ShellDialect, UnreadableKind, read};

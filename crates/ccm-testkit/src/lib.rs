@@ -1,4 +1,10 @@
 //! Shared parts of the tests of ccm: fakes of the machine, scratch directories, isolated processes, faults.
+//!
+//! [`Ccm`] runs the binary. [`FakeMachine`], [`FakeFiles`] and [`FakeRunner`] stand in for the machine, and [`isolated()`]
+//! runs a test in namespaces of its own. [`Scratch`] is a directory that ends with its test.
+//!
+//! No program may depend on this crate except tests and benchmarks, and no helper may pass over a failure in silence: a
+//! test that can't run calls [`skipped`].
 #![expect(clippy::disallowed_methods, reason = "tests start processes and inspect the machine themselves")]
 #![expect(clippy::disallowed_types, reason = "memory of a traced process, networks and logs are files")]
 #![expect(clippy::missing_panics_doc, reason = "everything here fails the test by panicking")]

@@ -9,6 +9,9 @@
 //! [`CallProgress`], and ends a call through its cancellation.
 //!
 //! Output of commands is data that nobody has checked. Every answer with such output carries the label [`UNTRUSTED`].
+//!
+//! This crate must never run a command of a caller that the policy has not judged, and must never know the protocol of a
+//! client.
 
 mod answer;
 mod approvals;

@@ -1,6 +1,10 @@
 //! YAML text to nodes that keep their spans and styles, and values to YAML text. The result is the tree of
 //! `ccm-model`, with aliases expanded and unique keys, or every error with its span. Scalars keep their text:
 //! `Scalar::kind` and the loader interpret them. Comments are dropped.
+//!
+//! [`parse`] reads a text within [`Limits`], and [`write`](write()) writes a [`YamlValue`].
+//!
+//! This crate must never decide what a scalar means, or guess at a text that has an error.
 
 mod excerpt;
 mod expression;

@@ -1,15 +1,18 @@
 //! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language`, `cargo xtask man DIR`,
 //! `cargo xtask completions DIR` and `cargo xtask package`.
 //!
-//! `docs` writes the generated parts of README.md and docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
-//! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators, facts
-//! or types. The page of a type is the one with its properties.
-//! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments.
+//! `docs` writes the generated parts of README.md, docs/*.md and docs/developing/*.md, each between a marker and
+//! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
+//! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
+//! With `--check` it also looks for the tests that SECURITY.md names, and for the files, folders and tests that the guide
+//! for people who change ccm names. `language` checks doc comments.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
+mod crates;
+mod guide;
 mod language;
 mod lists;
 mod man;
@@ -19,7 +22,7 @@ mod properties;
 mod types;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Pages whose promises name their tests.
 const PROMISES: [&str; 3] = ["SECURITY.md", "docs/safe-commands.md", "docs/secrets.md"];
@@ -31,10 +34,8 @@ fn main() -> ExitCode {
         ["docs"] => docs(false),
         ["docs", "--check"] => {
             let root = crates.join("..");
-            let promises = PROMISES
-                .iter()
-                .try_for_each(|page| promises::check(&root.join(page), &[&crates, &root.join("tests")]));
-            docs(true).and(promises)
+            let promises = PROMISES.iter().try_for_each(|page| promises::check(&root, page));
+            docs(true).and(promises).and_then(|()| guide::check(&root))
         }
         ["language"] => language::check(&crates),
         ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {
@@ -75,10 +76,8 @@ fn write_files<'f>(
 /// Writes every generated table, or with `check` returns an error for the first that is out of date.
 fn docs(check: bool) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = root.join("docs");
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    paths.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    let mut paths = pages_in(&root.join("docs"))?;
+    paths.extend(pages_in(&root.join(guide::FOLDER))?);
     paths.push(root.join("README.md"));
     paths.sort();
     let mut pages = Vec::new();
@@ -101,6 +100,14 @@ fn docs(check: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the paths of the pages in a folder.
+fn pages_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    Ok(paths)
+}
+
 /// Replaces the text between each marker and its end with the current table.
 fn with_tables(path: &Path, page: &str, pages: &[(PathBuf, String)]) -> Result<String, String> {
     const END: &str = "<!-- end -->";
@@ -113,6 +120,7 @@ fn with_tables(path: &Path, page: &str, pages: &[(PathBuf, String)]) -> Result<S
         let current = match (kind, name) {
             (PROPERTIES, _) => properties::of(name)?,
             (_, "types") => types::list(path, pages)?,
+            (_, "crates") => crates::list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?,
             _ => lists::of(name)?,
         };
         result += &format!("{}{kind}{name} -->\n{current}{END}", &rest[..at]);
@@ -132,4 +140,14 @@ fn next_marker(text: &str) -> Option<(usize, &'static str)> {
 /// Escapes a text as a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
+}
+
+/// Runs cargo in a folder, and returns its output.
+fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new("cargo").args(arguments).current_dir(root).output();
+    let output = output.map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("cargo: {error}"))
 }

@@ -6,19 +6,26 @@ use std::path::Path;
 /// Beginning of a comment with names of tests, separated by commas.
 const MARKER: &str = "<!-- tests: ";
 
-/// Returns an error with the tests that a page names and that no file below the folders defines.
-pub(crate) fn check(page: &Path, folders: &[&Path]) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", page.display());
-    let text = std::fs::read_to_string(page).map_err(failed)?;
-    let mut missing: BTreeSet<String> = named(&text).map(|name| format!("fn {name}(")).collect();
-    for folder in folders {
-        remove_defined(folder, &mut missing).map_err(failed)?;
-    }
+/// Returns an error with the tests that a page names and that no file of the checkout defines.
+pub(crate) fn check(root: &Path, page: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(root.join(page)).map_err(|error| format!("{page}: {error}"))?;
+    let missing = undefined(root, named(&text)).map_err(|error| format!("{page}: {error}"))?;
     if missing.is_empty() {
         return Ok(());
     }
-    let missing: Vec<_> = missing.iter().map(|name| &name[3..name.len() - 1]).collect();
-    Err(format!("{} names tests that do not exist: {}", page.display(), missing.join(", ")))
+    Err(format!("{page} names tests that do not exist: {}", missing.join(", ")))
+}
+
+/// Returns the names of functions that no file of the checkout defines.
+pub(crate) fn undefined<'n>(
+    root: &Path,
+    names: impl Iterator<Item = &'n str>,
+) -> std::io::Result<Vec<String>> {
+    let mut missing: BTreeSet<String> = names.map(|name| format!("fn {name}(")).collect();
+    for folder in ["crates", "tests"] {
+        remove_defined(&root.join(folder), &mut missing)?;
+    }
+    Ok(missing.iter().map(|name| name[3..name.len() - 1].to_owned()).collect())
 }
 
 fn named(page: &str) -> impl Iterator<Item = &str> {

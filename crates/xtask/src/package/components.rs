@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::cargo;
 
 /// Name and version of a crate.
 pub(super) type CrateId = (String, String);
@@ -86,16 +87,6 @@ fn checksums(lock: &str) -> BTreeMap<CrateId, String> {
         Some(((value("name")?, value("version")?), value("checksum")?))
     });
     packages.collect()
-}
-
-/// Returns what cargo prints.
-pub(super) fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("cargo").args(arguments).current_dir(root).output();
-    let output = output.map_err(|error| format!("cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
-    }
-    String::from_utf8(output.stdout).map_err(|error| format!("cargo: {error}"))
 }
 
 #[cfg(test)]

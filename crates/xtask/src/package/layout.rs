@@ -90,6 +90,10 @@ fn add_documentation(items: &mut PackageItems, root: &Path) -> Result<(), String
     ];
     let mut others = Vec::new();
     for (name, _) in files_below(&root.join("docs"))? {
+        // The guide for people who change ccm is of no use without the source.
+        if name.starts_with("developing/") {
+            continue;
+        }
         // The first page of the whole project has this name.
         let target = if name == "README.md" { "index.md".to_owned() } else { name.clone() };
         pages.push((format!("docs/{name}"), target));

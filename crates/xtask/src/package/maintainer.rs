@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::components;
+use crate::cargo;
 
 /// Name and address of the maintainer, as in `NAME <ADDRESS>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Maintainer {
 
     /// Reads the key `maintainer` of `workspace.metadata.package` in the `Cargo.toml` of the workspace.
     pub(super) fn of_workspace(root: &Path) -> Result<Self, String> {
-        let metadata = components::cargo(root, &["metadata", "--no-deps", "--format-version", "1"])?;
+        let metadata = cargo(root, &["metadata", "--no-deps", "--format-version", "1"])?;
         let metadata = serde_json::from_str::<Value>(&metadata).map_err(|error| error.to_string())?;
         let maintainer = metadata["metadata"]["package"]["maintainer"].as_str();
         let maintainer =

@@ -1,0 +1,110 @@
+//! Names in the guide for people who change ccm: files, folders, links and tests have to exist.
+
+use std::path::Path;
+
+use crate::{pages_in, promises};
+
+/// Folder of the guide.
+pub(crate) const FOLDER: &str = "docs/developing";
+
+/// Page with which the guide begins.
+const FIRST_PAGE: &str = "CONTRIBUTING.md";
+
+/// Page of the folder with links to all others.
+const INDEX: &str = "README.md";
+
+/// Beginnings of the paths in backticks that are checked, from the root of the checkout.
+const BEGINNINGS: [&str; 8] =
+    [".cargo/", ".ci/", "crates/", "docs/", "examples/", "manifests/", "packaging/", "tests/"];
+
+/// Parts of a path that stand for the name of something new.
+const PLACEHOLDERS: [&str; 3] = ["NAME", "PROVIDER", "*"];
+
+/// Least number of underscores that make a word the name of a test.
+const UNDERSCORES_OF_TEST: usize = 3;
+
+/// Returns an error with everything that the guide names and that does not exist, and every page without a link to it.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let mut pages = pages_in(&root.join(FOLDER))?;
+    pages.push(root.join(FIRST_PAGE));
+    pages.sort();
+    let mut errors = Vec::new();
+    for page in &pages {
+        let failed = |error: std::io::Error| format!("{}: {error}", page.display());
+        let text = std::fs::read_to_string(page).map_err(failed)?;
+        let text = without_blocks(&text);
+        let paths = code(&text).filter(|word| is_path(word)).map(existing_part);
+        let missing = paths.filter(|path| !root.join(path).exists()).map(str::to_owned);
+        let tests = promises::undefined(root, code(&text).filter(|word| is_test(word))).map_err(failed)?;
+        let folder = page.parent().unwrap_or(root);
+        let broken = links(&text).filter(|link| !folder.join(link).exists()).map(str::to_owned);
+        let found: Vec<String> = missing.chain(tests).chain(broken).collect();
+        if !found.is_empty() {
+            let page = page.strip_prefix(root).unwrap_or(page);
+            errors.push(format!("{} names what does not exist: {}", page.display(), found.join(", ")));
+        }
+    }
+    let index = Path::new(FOLDER).join(INDEX);
+    let text = std::fs::read_to_string(root.join(&index))
+        .map_err(|error| format!("{}: {error}", index.display()))?;
+    let names =
+        pages.iter().filter(|page| page.starts_with(root.join(FOLDER))).filter_map(|page| page.file_name());
+    let unlisted = names.filter(|name| *name != INDEX && !links(&text).any(|link| *name == link));
+    errors.extend(unlisted.map(|name| format!("{} has no link to {}", index.display(), name.display())));
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+}
+
+/// Returns a page without its blocks of code.
+fn without_blocks(page: &str) -> String {
+    let parts = page.split("```").step_by(2);
+    parts.collect()
+}
+
+/// Returns the words in backticks.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace)
+}
+
+fn is_path(word: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+}
+
+/// Returns a path up to the first part that stands for something new.
+fn existing_part(path: &str) -> &str {
+    let is_new = |part: &&str| PLACEHOLDERS.iter().any(|placeholder| part.contains(placeholder));
+    let length: usize = path.split_inclusive('/').take_while(|part| !is_new(part)).map(str::len).sum();
+    &path[..length]
+}
+
+fn is_test(word: &str) -> bool {
+    let is_name = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    is_name && word.matches('_').count() >= UNDERSCORES_OF_TEST
+}
+
+/// Returns the files that links of a page lead to.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_tests_and_links_are_found_outside_of_blocks() {
+        let page =
+            "see `cargo test tests/cli`, [a](b.md#c) and `a_b_c_d`\n```text\n`crates/x`\n```\n`d.rs` [e](#f)";
+        let text = without_blocks(page);
+        assert_eq!(code(&text).filter(|word| is_path(word)).collect::<Vec<_>>(), ["tests/cli"]);
+        assert_eq!(code(&text).filter(|word| is_test(word)).collect::<Vec<_>>(), ["a_b_c_d"]);
+        assert_eq!(links(&text).collect::<Vec<_>>(), ["b.md"]);
+    }
+
+    #[test]
+    fn names_of_something_new_need_not_exist() {
+        assert_eq!(existing_part("docs/NAME.md"), "docs/");
+        assert_eq!(existing_part("crates/*/src/lib.rs"), "crates/");
+        assert_eq!(existing_part("docs/exec.md"), "docs/exec.md");
+    }
+}

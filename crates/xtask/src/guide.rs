@@ -1,5 +1,6 @@
 //! Names in the guide for people who change ccm: files, folders, links and tests have to exist.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::{pages_in, promises};
@@ -28,22 +29,24 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut pages = pages_in(&root.join(FOLDER))?;
     pages.push(root.join(FIRST_PAGE));
     pages.sort();
-    let mut errors = Vec::new();
+    let (mut errors, mut tests) = (Vec::new(), BTreeSet::new());
     for page in &pages {
-        let failed = |error: std::io::Error| format!("{}: {error}", page.display());
-        let text = std::fs::read_to_string(page).map_err(failed)?;
+        let shown = page.strip_prefix(root).unwrap_or(page).display();
+        let text = std::fs::read_to_string(page).map_err(|error| format!("{shown}: {error}"))?;
         let text = without_blocks(&text);
         let paths = code(&text).filter(|word| is_path(word)).map(existing_part);
-        let missing = paths.filter(|path| !root.join(path).exists()).map(str::to_owned);
-        let tests = promises::undefined(root, code(&text).filter(|word| is_test(word))).map_err(failed)?;
+        let missing = paths.filter(|path| !root.join(path).exists());
         let folder = page.parent().unwrap_or(root);
-        let broken = links(&text).filter(|link| !folder.join(link).exists()).map(str::to_owned);
-        let found: Vec<String> = missing.chain(tests).chain(broken).collect();
-        if !found.is_empty() {
-            let page = page.strip_prefix(root).unwrap_or(page);
-            errors.push(format!("{} names what does not exist: {}", page.display(), found.join(", ")));
-        }
+        let broken = links(&text).filter(|link| !folder.join(link).exists());
+        errors
+            .extend(missing.chain(broken).map(|name| format!("{shown} names {name}, which does not exist")));
+        tests.extend(code(&text).filter(|word| is_test(word)).map(str::to_owned));
     }
+    let undefined = promises::undefined(root, tests.iter().map(String::as_str));
+    let undefined = undefined.map_err(|error| format!("tests of the guide: {error}"))?;
+    errors.extend(
+        undefined.iter().map(|test| format!("the guide names the test {test}, which does not exist")),
+    );
     let index = Path::new(FOLDER).join(INDEX);
     let text = std::fs::read_to_string(root.join(&index))
         .map_err(|error| format!("{}: {error}", index.display()))?;

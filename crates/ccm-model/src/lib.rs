@@ -82,6 +82,7 @@ mod refusal;
 mod secret;
 mod shell_syntax;
 mod shell_words;
+mod size;
 mod source;
 mod started_by;
 mod suggest;
@@ -135,6 +136,7 @@ pub use refresh::{
 pub use refusal::{Intent, Refusal, RefusalKind};
 pub use secret::{MIN_SECRET_LENGTH, REDACTED};
 pub use shell_syntax::{ShellSyntax, ShellSyntaxKind, is_shell_builtin, shell_syntax};
+pub use size::{SIZE_PATTERN, parse_size};
 pub use source::{InvalidByte, Position, Source, SourceId, SourceMap, Span};
 pub use started_by::StartedBy;
 pub use suggest::{closest, joined, listed};

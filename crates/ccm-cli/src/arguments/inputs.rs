@@ -21,8 +21,8 @@ pub(crate) struct ManifestArguments {
 /// Limits for what is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SizeArguments {
-    /// Maximum size of a manifest in bytes, such as 64M; K, M and G are units
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = headings::LIMITS)]
+    /// Maximum size of a manifest, such as 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size, help_heading = headings::LIMITS)]
     pub max_manifest_size: u64,
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, ScalarKind, Span, closest,
-    escape_control, listed, parse_duration,
+    escape_control, listed, parse_duration, parse_size,
 };
 
 use super::FileAuthority;
@@ -242,8 +242,8 @@ impl<'t> FieldReader<'t> {
             self.expected("a size such as `256MiB`", node);
             return None;
         };
-        match text.parse::<bytesize::ByteSize>() {
-            Ok(size) if size.as_u64() > 0 => Some(size.as_u64()),
+        match parse_size(text) {
+            Some(size) if size > 0 => Some(size),
             _ => {
                 let message = format!("`{}` is not a size", escape_control(text));
                 self.invalid(node.span, message, "write a size such as `256MiB`");

@@ -1,7 +1,6 @@
 //! Numbers of bytes.
 
-use bytesize::ByteSize;
-use ccm_model::escape_control;
+use ccm_model::{SIZE_PATTERN, escape_control, parse_size};
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
 
 /// Number of bytes, with or without a unit.
@@ -9,12 +8,10 @@ use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
 pub(crate) struct ByteCount(pub u64);
 
 impl TextValue for ByteCount {
-    const KIND: PropertyKind =
-        PropertyKind::Text(TextKind::DIGITS.matching("^[0-9]+(\\.[0-9]+)? ?([KMGT]i?)?B?$"));
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching(SIZE_PATTERN));
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
-        let bytes = text.parse::<ByteSize>().map(|bytes| Self(bytes.0));
-        bytes.map_err(|_| wrong_bytes(text, "is not a number of bytes"))
+        parse_size(text).map(Self).ok_or_else(|| wrong_bytes(text, "is not a number of bytes"))
     }
 }
 

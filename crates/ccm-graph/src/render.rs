@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ccm_model::{Catalog, ResourceIndex, escape_control};
+use ccm_model::{Catalog, ResourceIndex, escape_control, escape_json};
+use serde_json::json;
 
 use crate::Graph;
 
@@ -15,10 +16,12 @@ pub enum RenderFormat {
     Mermaid,
     /// Order of a run, one resource per line.
     Text,
+    /// Order of a run, as a JSON document.
+    Json,
 }
 
 /// Writes the graph of a catalog. In pictures, arrows point in the direction of time: from a dependency to
-/// its dependants. Only pictures show a cycle; the text leaves out resources that could never run.
+/// its dependants. Only pictures show a cycle; text and JSON leave out resources that could never run.
 pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
     let graph = Graph::of(catalog);
     let mut out = String::new();
@@ -26,6 +29,7 @@ pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
         RenderFormat::Dot => dot(&mut out, catalog, &graph),
         RenderFormat::Mermaid => mermaid(&mut out, catalog, &graph),
         RenderFormat::Text => text(&mut out, catalog, &graph),
+        RenderFormat::Json => json(&mut out, catalog, &graph),
     };
     debug_assert!(written.is_ok(), "a String takes everything");
     out
@@ -136,6 +140,24 @@ fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result 
     Ok(())
 }
 
+fn json(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+    let name = |index: ResourceIndex| catalog.resource(index).id.to_string();
+    let resource = |index: ResourceIndex| {
+        let (auto, require): (Vec<_>, Vec<_>) =
+            graph.requirements(index).partition(|on| is_auto(catalog, index, *on));
+        let names = |indices: Vec<ResourceIndex>| indices.into_iter().map(name).collect::<Vec<_>>();
+        json!({
+            "resource": name(index),
+            "require": names(require),
+            "autorequire": names(auto),
+            "subscribe": names(graph.subscriptions(index).collect()),
+        })
+    };
+    let resources: Vec<_> = graph.order().into_iter().map(resource).collect();
+    let document = format!("{:#}", json!({ "resources": resources }));
+    writeln!(out, "{}", escape_json(&document))
+}
+
 #[cfg(test)]
 mod tests {
     use ccm_model::{Dependency, Resource, ResourceId, Span};
@@ -174,6 +196,21 @@ mod tests {
 4  exec#both     subscribes to file#/etc/x, exec#a
 ";
         assert_eq!(render(&sample(), RenderFormat::Text), expected);
+    }
+
+    #[test]
+    fn json_is_the_order_of_the_run() {
+        let mut catalog = sample();
+        catalog.resources[0].autorequired.push(ResourceIndex(2));
+        let rendered = render(&catalog, RenderFormat::Json);
+        let resource = |name: &str, require: &[&str], autorequire: &[&str], subscribe: &[&str]| json!({ "resource": name, "require": require, "autorequire": autorequire, "subscribe": subscribe });
+        let expected = json!({ "resources": [
+            resource("file#/etc/x", &[], &[], &[]),
+            resource("exec#a", &[], &[], &[]),
+            resource("exec#reload", &[], &["exec#a"], &["file#/etc/x"]),
+            resource("exec#both", &[], &[], &["file#/etc/x", "exec#a"]),
+        ] });
+        assert_eq!(rendered, format!("{expected:#}\n"));
     }
 
     #[test]

@@ -13,26 +13,16 @@ use ccm_runtime::{Config, ExitCode, Input, LoadedManifest, RunMode, Session, spa
 
 use crate::arguments::ApplyArguments;
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::reactor::{SharedRun, supervise};
-use crate::state::report_setup_error;
-use crate::{diagnostics, listeners, pause, session};
+use crate::{listeners, pause, session};
 
 pub(crate) use runs::report_record_errors;
 
 /// Applies manifests, from the command line to the exit code.
-pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> ExitCode {
-    match run_on_own_thread(arguments, console) {
-        Ok(code) => code,
-        Err(error) => report_setup_error(console, &error),
-    }
-}
-
-/// Applies the manifests on their own thread, and waits for the end.
-fn run_on_own_thread(arguments: ApplyArguments, console: &Console) -> std::io::Result<ExitCode> {
-    if arguments.confirm
-        && let Err(code) = confirmation::refuse_without_person(&arguments, console)
-    {
-        return Ok(code);
+pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> CommandResult {
+    if arguments.confirm {
+        confirmation::refuse_without_person(&arguments)?;
     }
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
@@ -51,7 +41,7 @@ fn run_on_own_thread(arguments: ApplyArguments, console: &Console) -> std::io::R
     };
     runtime.block_on(async {
         let job = spawn(config, async move |session| Box::pin(context.run(session)).await)?;
-        Ok(supervise(job, &signals, timeout, &shared, console).await)
+        supervise(job, &signals, timeout, &shared).await
     })
 }
 
@@ -65,27 +55,27 @@ struct ApplyContext {
 }
 
 impl ApplyContext {
-    async fn run(self, session: Session) -> ExitCode {
+    async fn run(self, session: Session) -> CommandResult {
         let session = session::with_notices(session, &self.console);
-        match Box::pin(self.run_in(&session)).await {
-            Ok(code) | Err(code) => code,
-        }
+        Box::pin(self.run_in(&session)).await
     }
 
-    async fn run_in(&self, session: &Session) -> Result<ExitCode, ExitCode> {
+    async fn run_in(&self, session: &Session) -> CommandResult {
         let Self { arguments, console, shared, .. } = self;
-        self.check_pause(session)?;
+        if self.is_paused(session)? {
+            return Ok(ExitCode::Success);
+        }
         self.refuse_duplicates(session)?;
         let inputs = self.read(session).await?;
         // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
         let manifests = ManuallyDrop::new(self.load(session, &inputs).await?);
         let manifests: Vec<&LoadedManifest<'_>> = manifests.iter().collect();
         if arguments.render {
-            return Ok(show_rendered(console, &manifests));
+            return show_rendered(console, &manifests);
         }
-        let events_file = listeners::events_file(arguments, console)?;
+        let events_file = listeners::events_file(arguments)?;
         shared.mark_loaded();
-        let writers = NonBlockingWriter::open().map_err(|error| report_setup_error(console, &error))?;
+        let writers = NonBlockingWriter::open()?;
         if arguments.confirm {
             let runs = self.begin(session, &inputs, &manifests, RunMode::Plan, false).await?;
             let plan = self.apply(session, &manifests, runs, (RunMode::Plan, None), writers.clone());
@@ -93,7 +83,9 @@ impl ApplyContext {
             if !plan.any_change || shared.canceller.cause().is_some() {
                 return Ok(plan.code);
             }
-            confirmation::confirmed(console, &shared.canceller).await?;
+            if !confirmation::is_confirmed(console, &shared.canceller).await? {
+                return Ok(ExitCode::NothingRun);
+            }
         }
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
@@ -101,18 +93,15 @@ impl ApplyContext {
         Ok(applied.await.code)
     }
 
-    /// Ends a run that honours a pause, and warns a person of the pause.
-    fn check_pause(&self, session: &Session) -> Result<(), ExitCode> {
+    /// Returns `true` for a run that honours a pause, and warns a person of the pause.
+    fn is_paused(&self, session: &Session) -> CommandResult<bool> {
         let Self { arguments, console, .. } = self;
         if arguments.honour_pause {
-            return match session.honoured_pause() {
-                Ok(None) => Ok(()),
-                Ok(Some(pause)) => {
-                    console.note(&format!("{}; nothing was run", pause::described(&pause)));
-                    Err(ExitCode::Success)
-                }
-                Err(error) => Err(pause::report_error(console, session, &error)),
-            };
+            let pause = session.honoured_pause().map_err(|error| pause::pause_error(session, &error))?;
+            if let Some(pause) = &pause {
+                console.note(&format!("{}; nothing was run", pause::described(pause)));
+            }
+            return Ok(pause.is_some());
         }
         // A pause that can't be read does not concern this run.
         if !arguments.noop
@@ -121,7 +110,7 @@ impl ApplyContext {
         {
             console.warning(&format!("runs of the timer are {}", pause::described(&pause)));
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Begins the runs of all manifests. They hold the lock until their records are complete.
@@ -132,31 +121,27 @@ impl ApplyContext {
         manifests: &[&'m LoadedManifest<'m>],
         mode: RunMode,
         has_events_file: bool,
-    ) -> Result<Vec<ccm_runtime::ActiveRun<'m>>, ExitCode> {
+    ) -> CommandResult<Vec<ccm_runtime::ActiveRun<'m>>> {
         match session.begin_all(manifests, mode, &self.options(has_events_file)).await {
             Ok(runs) => Ok(runs),
-            Err(failures) => Err(self.report_begin_failures(session, inputs, &failures).await),
+            Err(failures) => Err(self.begin_error(session, inputs, &failures).await),
         }
     }
 }
 
 /// Prints the manifests with all values filled in, several as documents of one text.
-fn show_rendered(console: &Console, manifests: &[&LoadedManifest<'_>]) -> ExitCode {
+fn show_rendered(console: &Console, manifests: &[&LoadedManifest<'_>]) -> CommandResult {
     let mut text = String::new();
-    let mut is_complete = true;
+    let mut errors = Vec::new();
     for manifest in manifests {
         match manifest.render() {
             Ok(rendered) if manifests.len() == 1 => text = rendered,
             Ok(rendered) => text += &format!("---\n{rendered}"),
-            Err(errors) => {
-                diagnostics::print(console, &errors);
-                is_complete = false;
-            }
+            Err(found) => errors.push(found.into()),
         }
     }
-    if is_complete {
+    if errors.is_empty() {
         return console.print(&text);
     }
-    console.error("the manifest can't be rendered; nothing was run", &[], &[]);
-    ExitCode::NothingRun
+    Err(CommandError::new("the manifest can't be rendered; nothing was run").after(errors))
 }

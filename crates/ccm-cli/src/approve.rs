@@ -4,62 +4,55 @@ mod manifest;
 
 use ccm_model::escape_control;
 use ccm_runtime::{
-    ApprovalLimits, ApprovalState, ApproveError, ExitCode, SignError, SigningError, approval_terms,
+    ApprovalLimits, ApprovalState, ApprovalsError, ExitCode, SignError, SigningError, approval_terms,
 };
 
 use crate::arguments::ApproveArguments;
 use crate::console::Console;
-use crate::{approvals, manifest as manifest_errors, session};
+use crate::error::{CommandError, CommandResult};
+use crate::reactor::block_on;
+use crate::{approvals, session};
 
 /// Maximum size of a signature in bytes.
 const MAX_SIGNATURE: u64 = 64 << 10;
 
 /// `ccm approve`.
-pub(crate) fn run(arguments: &ApproveArguments, console: &Console) -> ExitCode {
-    let done = match (&arguments.manifest, &arguments.code) {
+pub(crate) fn run(arguments: &ApproveArguments, console: &Console) -> CommandResult {
+    match (&arguments.manifest, &arguments.code) {
         (Some(path), _) => manifest::approve(arguments, path, console),
         (None, Some(code)) => approve(arguments, code, console),
         (None, None) => Ok(ExitCode::Usage),
-    };
-    done.unwrap_or_else(|code| code)
+    }
 }
 
 /// Shows a request, asks, and signs.
-fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Result<ExitCode, ExitCode> {
+fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> CommandResult {
     let session = session::open(console);
-    let report = |error: &ApproveError| approvals::report_error(console, error);
-    let listed = session.approval_request(code).map_err(|error| report(&error))?;
+    let listed = session.approval_request(code)?;
     let limits =
         ApprovalLimits { valid: arguments.valid, uses: arguments.uses, rule: arguments.rule.clone() };
-    let mut shown = approvals::request(&listed).map_err(|error| report(&error))?;
+    let mut shown = approvals::request(&listed)?;
     if arguments.signature.is_none() && listed.state.is_live() {
-        let terms = approval_terms(&listed.intent, &limits).map_err(|error| report(&error))?;
-        let rule = session.granted_rule(&listed.intent, &terms).map_err(|error| report(&error))?;
-        shown += &approvals::terms(&listed.intent, &terms, rule.as_ref()).map_err(|error| report(&error))?;
+        let terms = approval_terms(&listed.intent, &limits)?;
+        let rule = session.granted_rule(&listed.intent, &terms)?;
+        shown += &approvals::terms(&listed.intent, &terms, rule.as_ref())?;
     }
-    let printed = console.print(&shown);
-    if printed != ExitCode::Success {
-        return Err(printed);
-    }
+    console.print(&shown)?;
     let approved = if let Some(path) = &arguments.signature {
-        let signature = session.read_text(Some(path), MAX_SIGNATURE, "signature").map_err(|error| {
-            manifest_errors::report_text_error(console, &error);
-            ExitCode::NothingRun
-        })?;
-        session.import_approval(code, signature.1)
+        let (_, signature) = session.read_text(Some(path), MAX_SIGNATURE, "signature")?;
+        session.import_approval(code, signature)?
     } else {
         if !listed.state.is_live() {
-            console.error("nothing can be approved any more", &[], &[]);
-            return Err(ExitCode::NothingRun);
+            return Err(CommandError::new("nothing can be approved any more"));
         }
-        let approvers =
-            session.approvers().map_err(|error| report(&ApproveError::Approvals(error.into())))?;
-        let key = session.signing_key(arguments.key.clone(), Some(&approvers));
-        let key = key.map_err(|error| report_sign_error(console, &error))?;
-        confirm(console, &format!("Sign with {}? [y/N] ", manifest::key_name(&key)), arguments.yes)?;
-        session.approve_request(code, &key, &limits)
-    }
-    .map_err(|error| report(&error))?;
+        let approvers = session.approvers().map_err(|error| ApprovalsError::from(error))?;
+        let key = session.signing_key(arguments.key.clone(), Some(&approvers))?;
+        let question = format!("Sign with {}? [y/N] ", manifest::key_name(&key));
+        if !is_confirmed(console, &question, arguments.yes)? {
+            return Ok(ExitCode::NothingRun);
+        }
+        session.approve_request(code, &key, &limits)?
+    };
     let by = escape_control(&approved.by.principal);
     let text = match approved.state {
         Some(ApprovalState::Approved { until, .. }) => {
@@ -68,45 +61,44 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Resul
         Some(_) => format!("signed by {by}; more approvals are needed\n"),
         None => format!("signed by {by}; ccm reads the statement when it runs again\n"),
     };
-    Ok(console.print(&text))
+    console.print(&text)
 }
 
-/// Reports why nothing was signed.
-pub(crate) fn report_sign_error(console: &Console, error: &SignError) -> ExitCode {
-    let hint = match error {
-        SignError::Sign(SigningError::NoKey) => "name a key with `--key`, or forward the agent with `ssh -A`",
-        SignError::Sign(SigningError::Start { .. }) => "install the client of OpenSSH",
-        SignError::Sign(SigningError::Unreadable { .. }) => {
-            "name a private key, or a .pub file, with `--key`"
-        }
-        SignError::Sign(_) => "look at the message of ssh-keygen above",
-        _ => "sign with a key of the file of approvers",
-    };
-    console.error_of(error, "nothing was approved", &[hint.to_owned()]);
-    ExitCode::NothingRun
+/// Reason why nothing was signed.
+impl From<&SignError> for CommandError {
+    fn from(error: &SignError) -> Self {
+        let hint = match error {
+            SignError::Sign(SigningError::NoKey) => {
+                "name a key with `--key`, or forward the agent with `ssh -A`"
+            }
+            SignError::Sign(SigningError::Start { .. }) => "install the client of OpenSSH",
+            SignError::Sign(SigningError::Unreadable { .. }) => {
+                "name a private key, or a .pub file, with `--key`"
+            }
+            SignError::Sign(_) => "look at the message of ssh-keygen above",
+            _ => "sign with a key of the file of approvers",
+        };
+        Self::of(error).therefore("nothing was approved").hint(hint)
+    }
 }
 
 /// Asks the person at the terminal. Without a terminal, `--yes` is the answer.
-pub(crate) fn confirm(console: &Console, question: &str, is_yes: bool) -> Result<(), ExitCode> {
+fn is_confirmed(console: &Console, question: &str, is_yes: bool) -> CommandResult<bool> {
     if is_yes {
-        return Ok(());
+        return Ok(true);
     }
     if !ccm_runtime::process::can_ask() {
         let hint = "read the above, and repeat the command with `--yes`";
-        console.error("nobody can answer without a terminal; nothing was approved", &[], &[hint.to_owned()]);
-        return Err(ExitCode::NothingRun);
+        let message = "nobody can answer without a terminal; nothing was approved";
+        return Err(CommandError::new(message).hint(hint));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let answer = runtime.and_then(|runtime| runtime.block_on(ccm_runtime::process::ask(question)));
-    match answer {
-        Ok(answer) if ccm_runtime::process::is_yes(&answer) => Ok(()),
-        Ok(_) => {
-            console.note("nothing was approved");
-            Err(ExitCode::NothingRun)
-        }
-        Err(error) => {
-            console.error("the answer can't be read; nothing was approved", &[error.to_string()], &[]);
-            Err(ExitCode::NothingRun)
-        }
+    let answer = block_on(ccm_runtime::process::ask(question)).flatten();
+    let answer = answer.map_err(|error| {
+        CommandError::new("the answer can't be read; nothing was approved").caused_by(&error)
+    })?;
+    let is_yes = ccm_runtime::process::is_yes(&answer);
+    if !is_yes {
+        console.note("nothing was approved");
     }
+    Ok(is_yes)
 }

@@ -16,7 +16,8 @@ use crate::arguments::{
     AuditVerifyArguments,
 };
 use crate::console::Console;
-use crate::{manifest, session};
+use crate::error::{CommandError, CommandResult};
+use crate::session;
 use listing::{Listing, LogFilter};
 
 /// Maximum number of findings that are listed.
@@ -29,16 +30,15 @@ const CHANGED_HINT: &str =
 const INCOMPLETE_HINT: &str = "compare the log with seals that were forwarded: `--against FILE`; `--chain` verifies lines and seals alone";
 
 /// `ccm audit`.
-pub(crate) fn run(command: &AuditCommand, console: &Console) -> ExitCode {
+pub(crate) fn run(command: &AuditCommand, console: &Console) -> CommandResult {
     let session = session::open(console);
-    let done = match command {
+    match command {
         AuditCommand::Init(arguments) => init(arguments, console, &session),
         AuditCommand::Log(arguments) => log(arguments, console, &session),
         AuditCommand::Verify(arguments) => verify(arguments, console, &session),
         AuditCommand::Checkpoint(arguments) => checkpoint(arguments, console, &session),
         AuditCommand::Export(arguments) => export(arguments, console, &session),
-    };
-    done.unwrap_or_else(|error| report(console, &error))
+    }
 }
 
 /// Returns the hint for a log that can't be used by a run.
@@ -52,62 +52,50 @@ pub(crate) fn problem_hint(problem: &AuditProblem) -> String {
     }
 }
 
-fn report(console: &Console, error: &AuditAccessError) -> ExitCode {
-    let hint = match error {
-        AuditAccessError::Text(error) => {
-            manifest::report_text_error(console, error);
-            return ExitCode::NothingRun;
-        }
-        AuditAccessError::Missing { .. } => {
-            "make the log with `ccm audit init`, or name a copy with `--directory`"
-        }
-        AuditAccessError::NoDirectory { .. } | AuditAccessError::NoCopy { .. } => {
-            "name the directory of a log, or of a copy that `ccm audit export` made"
-        }
-        AuditAccessError::Create(OpenError::Exists { .. }) => {
-            "`ccm audit verify` verifies it; to begin another one, move the directory away first"
-        }
-        AuditAccessError::Key { .. } => "name the file with the line that `ccm audit init` printed",
-        AuditAccessError::Checkpoints { .. } => {
-            "name a file with lines that `ccm audit checkpoint` printed, or that were forwarded"
-        }
-        AuditAccessError::NotEmpty { .. } => "name a new directory",
-        _ => "as an ordinary user, ccm has a log of that user; for that of the machine, be root",
-    };
-    console.error_of(error, "", &[hint.to_owned()]);
-    ExitCode::NothingRun
+impl From<AuditAccessError> for CommandError {
+    fn from(error: AuditAccessError) -> Self {
+        Self::of(&error).hint(match &error {
+            AuditAccessError::Text(error) => return error.into(),
+            AuditAccessError::Missing { .. } => {
+                "make the log with `ccm audit init`, or name a copy with `--directory`"
+            }
+            AuditAccessError::NoDirectory { .. } | AuditAccessError::NoCopy { .. } => {
+                "name the directory of a log, or of a copy that `ccm audit export` made"
+            }
+            AuditAccessError::Create(OpenError::Exists { .. }) => {
+                "`ccm audit verify` verifies it; to begin another one, move the directory away first"
+            }
+            AuditAccessError::Key { .. } => "name the file with the line that `ccm audit init` printed",
+            AuditAccessError::Checkpoints { .. } => {
+                "name a file with lines that `ccm audit checkpoint` printed, or that were forwarded"
+            }
+            AuditAccessError::NotEmpty { .. } => "name a new directory",
+            _ => "as an ordinary user, ccm has a log of that user; for that of the machine, be root",
+        })
+    }
 }
 
-fn init(
-    arguments: &AuditInitArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, AuditAccessError> {
+fn init(arguments: &AuditInitArguments, console: &Console, session: &Session) -> CommandResult {
     let made = session.init_audit()?;
     let key = format!("{} ccm-audit@{}", made.key, made.machine);
     if arguments.json {
         let document = json!({ "path": made.path, "machine": made.machine, "key": key });
-        return Ok(console.print(&format!("{document:#}\n")));
+        return console.print(&format!("{document:#}\n"));
     }
     let printed = console.print(&format!("{key}\n"));
     console.note(&format!("the audit log is in {}", made.path.display()));
     console.hint("keep this key on another machine: `ccm audit verify --key FILE` compares the log with it");
-    Ok(printed)
+    printed
 }
 
-fn log(
-    arguments: &AuditLogArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, AuditAccessError> {
+fn log(arguments: &AuditLogArguments, console: &Console, session: &Session) -> CommandResult {
     let now = SystemClock::new().now();
     let directory = arguments.place.directory.as_deref();
     let mut run = arguments.run.clone();
     if run.as_deref() == Some("last") {
         run = listing::last_run(session, directory)?;
         if run.is_none() {
-            console.error("the audit log has no line of any run", &[], &[]);
-            return Ok(ExitCode::NothingRun);
+            return Err(CommandError::new("the audit log has no line of any run"));
         }
     }
     let filter = LogFilter {
@@ -117,38 +105,31 @@ fn log(
         resource: arguments.resource.clone(),
     };
     let mut listing = Listing::new(filter, (!arguments.json).then_some(arguments.limit));
-    let mut printed = ExitCode::Success;
+    let mut printed = Ok(ExitCode::Success);
     session.read_audit(directory, &mut |line| {
         listing.take(line);
-        if let Some(text) = listing.full_chunk().filter(|_| printed == ExitCode::Success) {
+        if let Some(text) = listing.full_chunk().filter(|_| printed.is_ok()) {
             printed = console.print(&text);
         }
     })?;
     for (file, row) in listing.unreadable() {
         console.warning(&format!("{file}:{row} is not a line of an audit log"));
     }
-    if printed != ExitCode::Success {
-        return Ok(printed);
-    }
+    printed?;
     if let Some(run) = listing.missing_run() {
         let message = format!("no line of the audit log is of a run whose id begins with `{run}`");
-        let hint = "`ccm audit log` lists the runs; `last` is the newest".to_owned();
-        console.error(&message, &[], &[hint]);
-        return Ok(ExitCode::NothingRun);
+        let hint = "`ccm audit log` lists the runs; `last` is the newest";
+        return Err(CommandError::new(message).hint(hint));
     }
     let left_out = listing.left_out();
-    let printed = console.print(&listing.text(&LocalZone::of_this_process()));
+    console.print(&listing.text(&LocalZone::of_this_process()))?;
     if left_out > 0 {
         console.note(&format!("{left_out} earlier entries are left out; -n lists more"));
     }
-    Ok(printed)
+    Ok(ExitCode::Success)
 }
 
-fn verify(
-    arguments: &AuditVerifyArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, AuditAccessError> {
+fn verify(arguments: &AuditVerifyArguments, console: &Console, session: &Session) -> CommandResult {
     let first_key = arguments.key.as_deref().map(|path| session.read_audit_key(path)).transpose()?;
     let against = arguments.against.as_deref().map(|path| (path != Path::new("-")).then_some(path));
     let checkpoints = against.map(|path| session.read_checkpoints(path)).transpose()?.unwrap_or_default();
@@ -157,13 +138,13 @@ fn verify(
     let trust = Trust { first_key, checkpoints, next_key };
     let found = session.verify_audit(directory, &trust)?;
     if arguments.json {
-        let printed = console.print(&format!("{:#}\n", document(&found)));
-        return Ok(if found.is_intact() { printed } else { ExitCode::NothingRun });
+        console.print(&format!("{:#}\n", document(&found)))?;
+        return Ok(if found.is_intact() { ExitCode::Success } else { ExitCode::NothingRun });
     }
     if !found.is_intact() {
-        return Ok(report_changed(console, &found));
+        return Err(changed_error(&found));
     }
-    let printed = console.print(&format!("nobody has changed the audit log: {}\n", extent(&found)));
+    console.print(&format!("nobody has changed the audit log: {}\n", extent(&found)))?;
     for note in &found.findings {
         console.note(&placed(note));
     }
@@ -183,41 +164,33 @@ fn verify(
         };
         console.hint(hint);
     }
-    Ok(printed)
+    Ok(ExitCode::Success)
 }
 
-fn checkpoint(
-    arguments: &AuditCheckpointArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, AuditAccessError> {
+fn checkpoint(arguments: &AuditCheckpointArguments, console: &Console, session: &Session) -> CommandResult {
     let directory = arguments.place.directory.as_deref();
     let trust = Trust { next_key: key_check(directory), ..Trust::default() };
     let found = session.verify_audit(directory, &trust)?;
     match &found.end {
-        Some(end) if found.is_intact() => Ok(console.print(&format!("{}\n", end.to_line()))),
-        _ => Ok(report_changed(console, &found)),
+        Some(end) if found.is_intact() => console.print(&format!("{}\n", end.to_line())),
+        _ => Err(changed_error(&found)),
     }
 }
 
-fn export(
-    arguments: &AuditExportArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, AuditAccessError> {
+fn export(arguments: &AuditExportArguments, console: &Console, session: &Session) -> CommandResult {
     let target = &arguments.target;
     let directory = arguments.place.directory.as_deref();
     let found = session.export_audit(directory, target, key_check(directory))?;
     if !found.is_intact() {
-        report_changed(console, &found);
+        console.error(&changed_error(&found));
         console.note(&format!("the copy in {} is as the log is", target.display()));
         return Ok(ExitCode::NothingRun);
     }
-    let printed = console.print(&format!("copied to {}: {}\n", target.display(), extent(&found)));
+    console.print(&format!("copied to {}: {}\n", target.display(), extent(&found)))?;
     if !found.has_compared_key {
         note_uncompared_key(console, "is not in the copy that was exported");
     }
-    Ok(printed)
+    Ok(ExitCode::Success)
 }
 
 /// Reports what a verification without the key of the next seal can't show.
@@ -233,8 +206,8 @@ fn key_check(copy: Option<&Path>) -> NextKeyCheck {
     if copy.is_some() { NextKeyCheck::IfPresent } else { NextKeyCheck::Required }
 }
 
-/// Reports what is wrong with a log.
-fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
+/// Returns what is wrong with a log.
+fn changed_error(found: &LogVerification) -> CommandError {
     let wrong: Vec<&AuditFinding> = found.findings.iter().filter(|finding| !finding.kind.is_note()).collect();
     let mut lines: Vec<String> = wrong.iter().take(MAX_FINDINGS).map(|finding| placed(finding)).collect();
     let more = wrong.len().saturating_sub(MAX_FINDINGS) as u64 + found.omitted;
@@ -249,8 +222,7 @@ fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
     } else {
         ("the audit log was changed", CHANGED_HINT)
     };
-    console.error_with_list(&format!("{message}; {whole}"), &lines, &[hint.to_owned()]);
-    ExitCode::NothingRun
+    CommandError::new(message).therefore(&whole).with_list(lines).hint(hint)
 }
 
 fn placed(finding: &AuditFinding) -> String {

@@ -5,17 +5,19 @@ use std::path::Path;
 use ccm_model::{display_timestamp, escape_control};
 use ccm_report::{History, columns};
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{Backup, BackupError, ExitCode, LocalZone, PruneOptions, Session, StoredRun, printed};
+use ccm_runtime::{Backup, BackupError, LocalZone, PruneOptions, Session, StoredRun, printed};
 use serde_json::{Value, json};
 
 use crate::arguments::{
     BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments, DocumentFormat,
 };
 use crate::console::Console;
-use crate::{session, state};
+use crate::error::{CommandError, CommandResult};
+use crate::reactor::block_on;
+use crate::session;
 
 /// Lists, restores or removes backups.
-pub(crate) fn run(command: &BackupCommand, console: &Console) -> ExitCode {
+pub(crate) fn run(command: &BackupCommand, console: &Console) -> CommandResult {
     match command {
         BackupCommand::List(arguments) => list(arguments, console),
         BackupCommand::Restore(arguments) => restore(arguments, console),
@@ -23,12 +25,10 @@ pub(crate) fn run(command: &BackupCommand, console: &Console) -> ExitCode {
     }
 }
 
-fn list(arguments: &BackupListArguments, console: &Console) -> ExitCode {
+fn list(arguments: &BackupListArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
-    let backups = match session.backups_of(arguments.path.as_deref()) {
-        Ok(backups) => backups,
-        Err(error) => return report(console, &session, &error),
-    };
+    let backups =
+        session.backups_of(arguments.path.as_deref()).map_err(|error| backup_error(&session, &error))?;
     // The run of a backup is useful, and not necessary.
     let history = session.history().ok();
     let run = |backup: &Backup| history.as_ref().and_then(|history| run_of(history, backup));
@@ -84,45 +84,30 @@ fn run_of<'h>(history: &'h History, backup: &Backup) -> Option<&'h StoredRun> {
     runs.next().is_none().then_some(run)
 }
 
-fn restore(arguments: &BackupRestoreArguments, console: &Console) -> ExitCode {
+fn restore(arguments: &BackupRestoreArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
-    let restored = blocking(session.restore_backup(&arguments.path, arguments.version.as_deref()));
-    match restored {
-        Ok(Ok(restored)) => {
-            let (path, version) = (restored.path.display().to_string(), &restored.backup.version);
-            let time = LocalZone::of_this_process().display(restored.backup.at);
-            let kept = restored.kept.map_or_else(String::new, |kept| {
-                format!("; the content before is kept in {}", escape_control(&kept.display().to_string()))
-            });
-            console
-                .print(&format!("restored {} from {time} (version {version}){kept}\n", escape_control(&path)))
-        }
-        Ok(Err(error)) => report(console, &session, &error),
-        Err(error) => state::report_setup_error(console, &error),
-    }
+    let restored = block_on(session.restore_backup(&arguments.path, arguments.version.as_deref()))?;
+    let restored = restored.map_err(|error| backup_error(&session, &error))?;
+    let (path, version) = (restored.path.display().to_string(), &restored.backup.version);
+    let time = LocalZone::of_this_process().display(restored.backup.at);
+    let kept = restored.kept.map_or_else(String::new, |kept| {
+        format!("; the content before is kept in {}", escape_control(&kept.display().to_string()))
+    });
+    console.print(&format!("restored {} from {time} (version {version}){kept}\n", escape_control(&path)))
 }
 
-fn prune(arguments: &BackupPruneArguments, console: &Console) -> ExitCode {
+fn prune(arguments: &BackupPruneArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
     let before = arguments.older_than.and_then(|age| SystemClock::new().now().checked_sub(age));
-    match blocking(session.prune_backups(PruneOptions { keep: arguments.keep, before })) {
-        Ok(Ok(removed)) => {
-            let bytes: u64 = removed.iter().map(|backup| backup.size).sum();
-            let backups = if removed.len() == 1 { "backup" } else { "backups" };
-            console.print(&format!("removed {} {backups}, {bytes} bytes\n", removed.len()))
-        }
-        Ok(Err(error)) => report(console, &session, &error),
-        Err(error) => state::report_setup_error(console, &error),
-    }
+    let removed = block_on(session.prune_backups(PruneOptions { keep: arguments.keep, before }))?;
+    let removed = removed.map_err(|error| backup_error(&session, &error))?;
+    let bytes: u64 = removed.iter().map(|backup| backup.size).sum();
+    let backups = if removed.len() == 1 { "backup" } else { "backups" };
+    console.print(&format!("removed {} {backups}, {bytes} bytes\n", removed.len()))
 }
 
-fn blocking<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(work))
-}
-
-fn report(console: &Console, session: &Session, error: &BackupError) -> ExitCode {
-    let hint = match error {
+fn backup_error(session: &Session, error: &BackupError) -> CommandError {
+    CommandError::of(error).therefore("nothing was changed").hints(match error {
         BackupError::State(error) => Some(error.hint()),
         BackupError::Lock(_) => Some("wait until the run ends".to_owned()),
         BackupError::Use { path, source } => Some(session.state_advice(path, source).to_string()),
@@ -130,9 +115,7 @@ fn report(console: &Console, session: &Session, error: &BackupError) -> ExitCode
         BackupError::NoVersion { known, .. } => Some(format!("use one of: {}", known.join(", "))),
         BackupError::NotAFile { path } => Some(hint_for_other(path)),
         _ => None,
-    };
-    console.error_of(error, "nothing was changed", hint.as_slice());
-    ExitCode::NothingRun
+    })
 }
 
 fn hint_for_other(path: &Path) -> String {

@@ -11,11 +11,11 @@ mod values;
 
 use std::path::PathBuf;
 
-use ccm_runtime::ExitCode;
 use ccm_runtime::process::variable;
 
 use crate::arguments::{CompleteArguments, CompletionShell, CompletionsArguments};
 use crate::console::Console;
+use crate::error::CommandResult;
 use bash_line::BashLine;
 use candidates::{Candidate, Candidates};
 use cursor::LineCursor;
@@ -29,7 +29,7 @@ pub const SCRIPTS: [(&str, &str); 3] = [
 ];
 
 /// Prints the script for a shell.
-pub(crate) fn print_script(arguments: &CompletionsArguments, console: &Console) -> ExitCode {
+pub(crate) fn print_script(arguments: &CompletionsArguments, console: &Console) -> CommandResult {
     let [(_, bash), (_, zsh), (_, fish)] = SCRIPTS;
     console.print(match arguments.shell {
         CompletionShell::Bash => bash,
@@ -39,7 +39,7 @@ pub(crate) fn print_script(arguments: &CompletionsArguments, console: &Console) 
 }
 
 /// Prints what may stand at the end of the given words.
-pub(crate) fn complete(arguments: &CompleteArguments, console: &Console) -> ExitCode {
+pub(crate) fn complete(arguments: &CompleteArguments, console: &Console) -> CommandResult {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let text = match arguments.shell {
         CompletionShell::Bash => {

@@ -7,8 +7,10 @@ use std::io::{ErrorKind, Write as _, stderr, stdout};
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
-use ccm_runtime::{ExitCode, Secrets};
+use ccm_runtime::{ExitCode, Findings, Secrets};
 
+use crate::diagnostics;
+use crate::error::{CommandError, CommandResult, causes};
 use crate::error_output::ErrorOutput;
 
 /// Standard output for results, and standard error for messages, from which secrets are redacted.
@@ -30,46 +32,33 @@ impl Console {
     }
 
     /// Prints the result of a command to standard output. A closed output is no error, as with `head`.
-    pub(crate) fn print(&self, text: &str) -> ExitCode {
+    pub(crate) fn print(&self, text: &str) -> CommandResult {
         let mut stdout = stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Ok(()) => ExitCode::Success,
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::Success,
-            Err(error) => {
-                self.error("standard output can't be written", &[error.to_string()], &[]);
-                ExitCode::NothingRun
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(CommandError::new("standard output can't be written").caused_by(&error))
             }
+            _ => Ok(ExitCode::Success),
         }
     }
 
-    /// Writes an error: the message, its causes, then hints.
-    pub(crate) fn error(&self, message: &str, causes: &[String], hints: &[String]) {
-        let mut text = format!("error: {}\n{}", escape_control(message), caused_by(causes));
-        for hint in hints {
-            text += &format!("hint: {}\n", escape_control(hint));
+    /// Writes located errors and warnings.
+    pub(crate) fn findings(&self, findings: &Findings) {
+        if !findings.diagnostics.is_empty() {
+            self.write(&diagnostics::text(findings));
         }
-        self.write(&text);
     }
 
-    /// Writes an error, a list that belongs to it, a line each, and hints.
-    pub(crate) fn error_with_list(&self, message: &str, list: &[String], hints: &[String]) {
-        let mut text = format!("error: {}:\n", escape_control(message));
-        text.extend(list.iter().map(|line| format!("  {}\n", escape_control(line))));
-        text.extend(hints.iter().map(|hint| format!("hint: {}\n", escape_control(hint))));
-        self.write(&text);
-    }
-
-    /// Writes an error with its consequence, its causes and hints.
-    pub(crate) fn error_of(&self, error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
-        let message =
-            if consequence.is_empty() { error.to_string() } else { format!("{error}; {consequence}") };
-        self.error(&message, &causes(error), hints);
+    /// Writes an error.
+    pub(crate) fn error(&self, error: &CommandError) {
+        self.write(&error.text());
     }
 
     /// Writes a warning with its causes.
     pub(crate) fn warning_of(&self, error: &dyn std::error::Error) {
-        let message = escape_control(&error.to_string()).into_owned();
-        self.write(&format!("warning: {message}\n{}", caused_by(&causes(error))));
+        let mut text = format!("warning: {}\n", escape_control(&error.to_string()));
+        text.extend(causes(error).iter().map(|cause| format!("  caused by: {}\n", escape_control(cause))));
+        self.write(&text);
     }
 
     /// Writes a warning.
@@ -95,13 +84,4 @@ impl Console {
         };
         self.error_output.write(text.as_bytes());
     }
-}
-
-fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string).collect()
-}
-
-fn caused_by(causes: &[String]) -> String {
-    let line = |text: String, cause: &String| text + &format!("  caused by: {}\n", escape_control(cause));
-    causes.iter().fold(String::new(), line)
 }

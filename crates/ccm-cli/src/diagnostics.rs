@@ -7,8 +7,6 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 use ccm_model::{Diagnostic, DiagnosticKind, Label, Severity, Source, SourceMap, escape_control};
 use ccm_runtime::Findings;
 
-use crate::console::Console;
-
 /// Maximum number of lines from the first label of an excerpt to the last.
 const MAX_HEIGHT: usize = 60;
 /// Maximum number of columns from the leftmost label of an excerpt to the rightmost.
@@ -19,15 +17,12 @@ const MAX_EXCERPT: usize = 32 << 10;
 /// Maximum number of errors and warnings to show; the others are counted.
 const MAX_SHOWN: usize = 1000;
 
-/// Shows errors and warnings on standard error.
-pub(crate) fn print(console: &Console, findings: &Findings) {
+/// Returns the text of errors and warnings. Colours are always rendered, because the console strips them if they are
+/// not wanted.
+pub(crate) fn text(findings: &Findings) -> String {
     let Findings { diagnostics, texts: sources } = findings;
-    // Colours are always rendered, because anstream strips them if they are not wanted.
     let renderer = Renderer::styled();
     let mut text = String::new();
-    if diagnostics.is_empty() {
-        return;
-    }
     let (lines, excerpts): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|found| is_line(found));
     for diagnostic in excerpts.into_iter().chain(lines).take(MAX_SHOWN) {
         text += &render(diagnostic, sources, &renderer);
@@ -36,7 +31,7 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
     if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         text += &format!("... and {more} more: fix some of the above to see them\n\n");
     }
-    console.write(&text);
+    text
 }
 
 /// Returns the text of one diagnostic, with colours.

@@ -1,38 +1,35 @@
 //! `ccm eval`: the value of an expression.
 
 use ccm_model::escape_control;
-use ccm_runtime::{ExitCode, ExpressionError, ExpressionNames, ManifestErrors, printed};
+use ccm_runtime::{ExpressionError, ExpressionNames, printed};
 
 use crate::arguments::EvalArguments;
 use crate::console::Console;
-use crate::{diagnostics, manifest, session, state};
+use crate::error::{CommandError, CommandResult};
+use crate::session;
 
 /// Prints the value of an expression, or the names in it.
-pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
     if arguments.explain {
-        return match session.explain_expression(&arguments.expression) {
-            Ok(names_used) => console.print(&explanation(&names_used)),
-            Err(errors) => report_errors(console, &errors),
-        };
+        return console.print(&explanation(&session.explain_expression(&arguments.expression)?));
     }
     let facts = session::facts(&arguments.facts);
     let data = session::data(&arguments.data);
-    match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
-        Ok(evaluated) => {
-            diagnostics::print(console, &evaluated.warnings);
-            let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
-            console.print(&printed::json(&value))
-        }
-        Err(ExpressionError::Input(error)) => manifest::report_input_error(console, &error),
-        Err(ExpressionError::Errors(errors)) => report_errors(console, &errors),
-        Err(error) => state::report_setup_error(console, &error),
-    }
+    let evaluated = session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data)?;
+    console.findings(&evaluated.warnings);
+    let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
+    console.print(&printed::json(&value))
 }
 
-fn report_errors(console: &Console, errors: &ManifestErrors) -> ExitCode {
-    diagnostics::print(console, errors);
-    ExitCode::NothingRun
+impl From<ExpressionError> for CommandError {
+    fn from(error: ExpressionError) -> Self {
+        match error {
+            ExpressionError::Input(error) => error.into(),
+            ExpressionError::Errors(errors) => errors.into(),
+            error => Self::setup(&error),
+        }
+    }
 }
 
 /// Returns the names in an expression and the earliest time of its evaluation, a line for each kind.

@@ -1,29 +1,26 @@
 //! `ccm explain`: the reference of resource types.
 
-use ccm_runtime::{ExitCode, Explanation, PropertyReference, TypeReference, UnknownName};
+use ccm_runtime::{Explanation, PropertyReference, TypeReference, UnknownName};
 
 use crate::arguments::ExplainArguments;
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::session;
 
 /// Width of the text in columns.
 const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
-pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> ExitCode {
-    match session::open(console).explain(arguments.full_name().as_deref()) {
-        Ok(explanation) => console.print(&text(&explanation)),
-        Err(error) => {
-            console.error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());
-            ExitCode::NothingRun
-        }
-    }
+pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> CommandResult {
+    console.print(&text(&session::open(console).explain(arguments.full_name().as_deref())?))
 }
 
-fn hint(error: &UnknownName) -> Option<String> {
-    match &error.nearest {
-        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
-        None => (!error.known.is_empty()).then(|| format!("use one of: {}", error.known.join(", "))),
+impl From<UnknownName> for CommandError {
+    fn from(error: UnknownName) -> Self {
+        Self::new(error.to_string()).hints(match &error.nearest {
+            Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+            None => (!error.known.is_empty()).then(|| format!("use one of: {}", error.known.join(", "))),
+        })
     }
 }
 

@@ -1,42 +1,24 @@
 //! `ccm facts`: the facts of this machine.
 
-use ccm_runtime::{ExitCode, Value, printed};
+use ccm_runtime::{Value, printed};
 
 use crate::arguments::FactsArguments;
 use crate::console::Console;
-use crate::{diagnostics, session};
+use crate::error::{CommandError, CommandResult};
+use crate::session;
 
 /// Prints all facts, or the part of them at a path.
-pub(crate) fn run(arguments: &FactsArguments, console: &Console) -> ExitCode {
-    let value =
-        match session::open(console).facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
-            Ok(value) => value,
-            Err(errors) => {
-                diagnostics::print(console, &errors);
-                return ExitCode::NothingRun;
-            }
-        };
+pub(crate) fn run(arguments: &FactsArguments, console: &Console) -> CommandResult {
+    let facts = session::facts(&arguments.given);
+    let value = session::open(console).facts(&facts, arguments.path.as_deref())?;
     if arguments.raw {
-        return match raw(arguments.path.as_deref().unwrap_or_default(), &value) {
-            Ok(text) => console.print(&text),
-            Err(NotRaw { message, hint }) => {
-                console.error(&message, &[], &[hint]);
-                ExitCode::NothingRun
-            }
-        };
+        return console.print(&raw(arguments.path.as_deref().unwrap_or_default(), &value)?);
     }
     console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
 }
 
-/// Reason why a value can't be printed without JSON or YAML.
-#[derive(Debug, PartialEq, Eq)]
-struct NotRaw {
-    message: String,
-    hint: String,
-}
-
 /// Returns a value without quotes, with a line for each element of a list. Null is an empty line.
-fn raw(path: &str, value: &Value) -> Result<String, NotRaw> {
+fn raw(path: &str, value: &Value) -> CommandResult<String> {
     let Value::List(elements) = value else {
         return match key_below(value) {
             Some(key) => Err(not_raw(format!("`{path}` is a map"), with_key(path, key))),
@@ -82,12 +64,11 @@ fn with_key(path: &str, key: &str) -> Option<String> {
 }
 
 /// Returns the error about a value that `--raw` can't print, with a path that it can.
-fn not_raw(message: String, path: Option<String>) -> NotRaw {
-    let hint = match path {
+fn not_raw(message: String, path: Option<String>) -> CommandError {
+    CommandError::new(message).hint(match path {
         Some(path) => format!("name a value in it, such as `{path}`, or leave out `--raw` for JSON"),
         None => "leave out `--raw` for JSON".to_owned(),
-    };
-    NotRaw { message, hint }
+    })
 }
 
 #[cfg(test)]
@@ -106,7 +87,7 @@ mod tests {
             (Value::list([]), ""),
             (Value::list([Value::text("eth0"), Value::Int(1), Value::Null]), "eth0\n1\n\n"),
         ] {
-            assert_eq!(raw("x", &value), Ok(text.to_owned()), "{value:?}");
+            assert_eq!(raw("x", &value).expect("a text"), text, "{value:?}");
         }
     }
 
@@ -122,11 +103,12 @@ mod tests {
             (Value::list([Value::list([])]), "element 1 is a list", Some("`x.0`")),
             (Value::list([Value::text("a\nb")]), "element 1 has several lines", Some("`x.0`")),
         ] {
-            let error = raw("x", &value).expect_err("no text");
-            assert!(error.message.ends_with(message), "{error:?}");
-            assert!(error.hint.contains("leave out `--raw`"), "{error:?}");
-            assert_eq!(error.hint.contains("such as"), path.is_some(), "{error:?}");
-            assert!(error.hint.contains(path.unwrap_or_default()), "{error:?}");
+            let error = raw("x", &value).expect_err("no text").text();
+            let (found, hint) = error.split_once("\nhint: ").unwrap_or_default();
+            assert!(found.ends_with(message), "{error}");
+            assert!(hint.contains("leave out `--raw`"), "{error}");
+            assert_eq!(hint.contains("such as"), path.is_some(), "{error}");
+            assert!(hint.contains(path.unwrap_or_default()), "{error}");
         }
     }
 }

@@ -5,32 +5,28 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
 use ccm_runtime::{
-    DataDocument, DataOptions, EntryOutcome, EvaluatedData, ExitCode, GivenFacts, InputError, Value,
+    DataDocument, DataOptions, EntryOutcome, EvaluatedData, Findings, GivenFacts, InputError, Value,
     ValueSource, printed, url_hint,
 };
 
 use crate::arguments::{DocumentFormat, HieraParseArguments};
 use crate::console::Console;
-use crate::{diagnostics, manifest, session};
+use crate::error::{CommandError, CommandResult};
+use crate::{manifest, session};
 
 /// Prints the values of a file for some facts.
-pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
     let (file, given) = file_and_facts(arguments, session::hiera_of_environment());
     let Some(file) = file else {
         let hint = format!("give a FILE, or name one in {}", session::HIERA_VARIABLE);
-        console.error("no file of values is given", &[], &[hint]);
-        return ExitCode::Usage;
+        return Err(CommandError::usage("no file of values is given").hint(hint));
     };
     let path = (file != Path::new("-")).then_some(&*file);
-    let file = match session.read_data(path) {
-        Ok(file) => file,
-        Err(InputError::Text(error)) => return manifest::report_text_error(console, &error),
-        Err(error) => {
-            console.error_of(&error, "", &url_hint(&file).into_iter().collect::<Vec<_>>());
-            return ExitCode::NothingRun;
-        }
-    };
+    let file = session.read_data(path).map_err(|error| match error {
+        InputError::Text(error) => error.into(),
+        error => CommandError::of(&error).hints(url_hint(&file)),
+    })?;
     let options = DataOptions {
         facts: GivenFacts { files: arguments.facts.clone(), assignments: given },
         assignments: arguments.data.clone(),
@@ -38,15 +34,10 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
         system_facts: arguments.system_facts,
         environment_facts: arguments.env_facts,
     };
-    let data = match session.data(&file, &options) {
-        Ok(data) => data,
-        Err(errors) => {
-            diagnostics::print(console, &errors);
-            console.error(&manifest::count_of_errors(&errors, &file.name), &[], &[]);
-            return ExitCode::NothingRun;
-        }
-    };
-    diagnostics::print(console, &data.warnings);
+    let data = session.data(&file, &options).map_err(|errors| {
+        CommandError::located(&errors).with_message(manifest::count_of_errors(&errors, &file.name))
+    })?;
+    console.findings(&data.warnings);
     if arguments.explain {
         return console.print(&match arguments.output {
             DocumentFormat::Text => explanation(&data, arguments.show_sensitive),
@@ -55,23 +46,15 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
             }
         });
     }
-    let found = match &arguments.query {
-        None => Ok(data.value().clone()),
-        Some(path) => session.at(path, data.value()),
+    let value = match &arguments.query {
+        None => data.value().clone(),
+        Some(path) => session.at(path, data.value())?,
     };
-    let value = match found {
-        Ok(value) if arguments.show_sensitive => value,
-        Ok(value) => data.redact(&value),
-        Err(errors) => {
-            diagnostics::print(console, &errors);
-            return ExitCode::NothingRun;
-        }
-    };
+    let value = if arguments.show_sensitive { value } else { data.redact(&value) };
     if arguments.env {
-        return match variables(&value, &arguments.env_prefix) {
-            Ok(text) => console.print(&text),
-            Err(errors) => manifest::print_without_location(console, errors),
-        };
+        return console.print(&variables(&value, &arguments.env_prefix).map_err(|diagnostics| {
+            CommandError::located(&Findings { diagnostics, ..Findings::default() })
+        })?);
     }
     console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
 }

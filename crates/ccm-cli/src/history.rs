@@ -7,10 +7,11 @@ use anstream::ColorChoice;
 use anstream::adapter::strip_str;
 use ccm_report::{ExecutionError, FindError, History, MatchingRun, RunFilter, StoreError, StoredRun};
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{ExitCode, LocalZone, printed};
+use ccm_runtime::{LocalZone, printed};
 
 use crate::arguments::{DocumentFormat, HistoryArguments};
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::listeners::report_screen;
 use crate::{session, state};
 
@@ -18,18 +19,12 @@ use crate::{session, state};
 const LISTED: usize = 10;
 
 /// Lists the recorded runs, shows one, or shows the changes of a resource.
-pub(crate) fn run(arguments: &HistoryArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &HistoryArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
-    let history = session.history().map_err(|error| state::report_state_error(console, &session, &error));
-    let shown = history.and_then(|history| {
-        let history = history.for_screen(report_screen());
-        let view = View { console, history: &history, arguments, zone: LocalZone::of_this_process() };
-        view.render()
-    });
-    match shown {
-        Ok(text) => console.print(&coloured_if_supported(text)),
-        Err(code) => code,
-    }
+    let history = session.history().map_err(|error| state::state_error(&session, &error))?;
+    let history = history.for_screen(report_screen());
+    let view = View { console, history: &history, arguments, zone: LocalZone::of_this_process() };
+    console.print(&coloured_if_supported(view.render()?))
 }
 
 /// What one call shows.
@@ -41,7 +36,7 @@ struct View<'v> {
 }
 
 impl View<'_> {
-    fn render(&self) -> Result<String, ExitCode> {
+    fn render(&self) -> CommandResult<String> {
         let HistoryArguments { run, in_run, slowest, resource, .. } = self.arguments;
         if *slowest {
             // Without a run, the newest of those that the filter selects.
@@ -93,9 +88,9 @@ impl View<'_> {
         changes.text(self.history, &self.zone, SystemClock::new().now())
     }
 
-    fn slowest(&self, run: &StoredRun) -> Result<String, ExitCode> {
+    fn slowest(&self, run: &StoredRun) -> CommandResult<String> {
         let limit = self.arguments.limit.unwrap_or(LISTED);
-        let events = self.history.events(run).map_err(|error| self.unreadable(&error))?;
+        let events = self.history.events(run)?;
         Ok(if self.is_json() {
             printed::document(&self.history.slowest_json(run, &events, limit))
         } else {
@@ -103,8 +98,8 @@ impl View<'_> {
         })
     }
 
-    fn run(&self, run: &StoredRun) -> Result<String, ExitCode> {
-        let events = self.history.events(run).map_err(|error| self.unreadable(&error))?;
+    fn run(&self, run: &StoredRun) -> CommandResult<String> {
+        let events = self.history.events(run)?;
         Ok(if self.is_json() {
             printed::document(&run.json_with(&events))
         } else {
@@ -113,43 +108,42 @@ impl View<'_> {
     }
 
     /// Shows a resource of a run.
-    fn resource_in(&self, run: &StoredRun, name: &str) -> Result<String, ExitCode> {
-        let resource = self.history.resource(run, name).map_err(|error| self.unreadable(&error))?;
+    fn resource_in(&self, run: &StoredRun, name: &str) -> CommandResult<String> {
+        let resource = self.history.resource(run, name)?;
         let resource = resource.map_err(|error| {
-            let hint = match &error {
-                ExecutionError::Unknown { known, .. } if known.is_empty() => None,
-                ExecutionError::Unknown { known, .. } => Some(format!("use one of: {}", known.join(", "))),
-                ExecutionError::Ambiguous { .. } => Some("add the position of the resource".to_owned()),
-            };
-            let is_empty = matches!(&error, ExecutionError::Unknown { known, .. } if known.is_empty());
-            let consequence = if is_empty { "the record has no results of any exec" } else { "" };
-            self.console.error_of(&error, consequence, hint.as_slice());
-            ExitCode::NothingRun
+            let found = CommandError::of(&error);
+            match &error {
+                ExecutionError::Unknown { known, .. } if known.is_empty() => {
+                    found.therefore("the record has no results of any exec")
+                }
+                ExecutionError::Unknown { known, .. } => {
+                    found.hint(format!("use one of: {}", known.join(", ")))
+                }
+                ExecutionError::Ambiguous { .. } => found.hint("add the position of the resource"),
+            }
         })?;
         Ok(if self.is_json() { printed::document(&resource.json()) } else { resource.text(report_screen()) })
     }
 
-    fn find(&self, prefix: &str) -> Result<&StoredRun, ExitCode> {
+    fn find(&self, prefix: &str) -> CommandResult<&StoredRun> {
         self.history.find(prefix).map_err(|error| {
-            let newest = self.history.runs().first();
-            match &error {
-                FindError::Ambiguous { runs, .. } => self.report_ambiguous(&error, runs),
-                FindError::Unknown { .. } => {
-                    let newest = newest.map(|newest| self.history.short(&newest.id));
-                    let hint = newest.map(|newest| {
-                        format!("use a run that `ccm history` lists, or `last`; the newest is {newest}")
-                    });
-                    let consequence = if newest.is_none() { "no runs are recorded there" } else { "" };
-                    self.console.error_of(&error, consequence, hint.as_slice());
+            let found = CommandError::of(&error);
+            match (&error, self.history.runs().first()) {
+                (FindError::Ambiguous { runs, .. }, _) => {
+                    found.with_list(self.listed(runs)).hint("write more characters of the id")
                 }
-                FindError::Empty { .. } => self.console.error_of(&error, "", &[]),
+                (FindError::Unknown { .. }, Some(newest)) => found.hint(format!(
+                    "use a run that `ccm history` lists, or `last`; the newest is {}",
+                    self.history.short(&newest.id)
+                )),
+                (FindError::Unknown { .. }, None) => found.therefore("no runs are recorded there"),
+                (FindError::Empty { .. }, _) => found,
             }
-            ExitCode::NothingRun
         })
     }
 
-    /// Reports the runs that a prefix matches, each with its time and manifest.
-    fn report_ambiguous(&self, error: &FindError, runs: &[MatchingRun]) {
+    /// Returns the lines of runs that a prefix matches, each with its time and manifest.
+    fn listed(&self, runs: &[MatchingRun]) -> Vec<String> {
         const MAX_LISTED: usize = 10;
         let line = |run: &MatchingRun| {
             let began = run.began.map_or_else(|| "?".to_owned(), |began| self.zone.display(began));
@@ -158,16 +152,13 @@ impl View<'_> {
         let mut lines: Vec<String> = runs.iter().take(MAX_LISTED).map(line).collect();
         let more = runs.len().saturating_sub(MAX_LISTED);
         lines.extend((more > 0).then(|| format!("and {more} more")));
-        self.console.error_with_list(
-            &error.to_string(),
-            &lines,
-            &["write more characters of the id".to_owned()],
-        );
+        lines
     }
+}
 
-    fn unreadable(&self, error: &StoreError) -> ExitCode {
-        self.console.error_of(error, "", &[]);
-        ExitCode::NothingRun
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::of(&error)
     }
 }
 

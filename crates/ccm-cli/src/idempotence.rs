@@ -5,7 +5,8 @@ use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationErr
 
 use crate::apply::report_record_errors;
 use crate::console::Console;
-use crate::{diagnostics, manifest, state};
+use crate::error::CommandError;
+use crate::state;
 
 /// Reports why there was no second run, and returns the exit code.
 pub(crate) fn report_missing_verification(
@@ -15,32 +16,24 @@ pub(crate) fn report_missing_verification(
     error: &VerificationError,
     code: ExitCode,
 ) -> ExitCode {
-    match error {
+    let reason = match error {
         VerificationError::NotSuccessful => {
             console.note(&error.to_string());
             return code;
         }
-        VerificationError::Input(error) => {
-            manifest::report_input_error(console, error);
-        }
+        VerificationError::Input(error) => error.into(),
         VerificationError::Manifest(errors) => {
-            diagnostics::print(console, errors);
-            console.error(&format!("{errors} in {name}"), &[], &[]);
+            CommandError::located(errors).with_message(format!("{errors} in {name}"))
         }
-        VerificationError::Selection(unknown) => {
-            state::report_unknown_selection(console, unknown);
-        }
+        VerificationError::Selection(unknown) => state::unknown_selection(unknown),
         VerificationError::Ledger { source, first } => {
             report_record_errors(console, first);
-            state::report_ledger_error(console, session, source);
+            state::ledger_error(session, source)
         }
-        _ => console.error_of(error, "", &[]),
-    }
-    console.error(
-        "the manifest was applied once, and the second run, which verifies it, was not started",
-        &[],
-        &[],
-    );
+        _ => CommandError::of(error),
+    };
+    let message = "the manifest was applied once, and the second run, which verifies it, was not started";
+    console.error(&CommandError::new(message).after(vec![reason]));
     code.and_failed()
 }
 
@@ -65,9 +58,9 @@ pub(crate) fn show(console: &Console, verification: &Verification) {
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
     let pending = due.iter().map(|pending| pending_line(&pending.subscriber, &pending.refresh));
-    let causes: Vec<String> = changed_again.iter().map(reason).chain(pending).collect();
-    let hints: Vec<String> = advice.iter().map(|advice| (*advice).to_owned()).collect();
-    console.error(&message, &causes, &hints);
+    let causes = changed_again.iter().map(reason).chain(pending);
+    let error = causes.fold(CommandError::new(message), |error, cause| error.caused_by(&cause));
+    console.error(&error.hints(advice.iter().copied()));
 }
 
 fn reason(changed: &ChangedAgain) -> String {

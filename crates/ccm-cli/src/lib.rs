@@ -21,6 +21,7 @@ mod completion;
 mod console;
 mod debug_log;
 mod diagnostics;
+mod error;
 mod error_output;
 mod eval;
 mod explain;
@@ -54,6 +55,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable};
 use console::Console;
+use error::{CommandError, CommandResult};
 
 pub use completion::SCRIPTS as COMPLETION_SCRIPTS;
 
@@ -69,51 +71,52 @@ pub fn main() -> process::ExitCode {
         return code;
     }
     let console = Console::default();
-    if let Err(error) = prepare_process() {
-        return state::report_setup_error(&console, &error).into();
-    }
+    let code = run(&console).unwrap_or_else(|error| {
+        console.error(&error);
+        error.code()
+    });
+    code.into()
+}
+
+fn run(console: &Console) -> CommandResult {
+    prepare_process().map_err(|error| CommandError::setup(&error))?;
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let error = arguments::adapt(error);
             // Help and version are not errors. A failure to print them is ignored.
             let _ = error.print();
-            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
+            return Ok(if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success });
         }
     };
-    let arguments = match arguments.with_environment(variable) {
-        Ok(arguments) => arguments,
-        Err(InvalidVariable { name, reason }) => {
-            console.error(&format!("{name} can't be used"), &[reason], &[]);
-            return ExitCode::Usage.into();
-        }
-    };
-    debug_log::install(arguments.verbose, &console);
-    let code = match arguments.command {
+    let arguments = arguments
+        .with_environment(variable)
+        .map_err(|InvalidVariable { name, reason }| CommandError::variable(name, &reason))?;
+    debug_log::install(arguments.verbose, console);
+    match arguments.command {
         CliCommand::Apply(apply) => {
-            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, &console)
+            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, console)
         }
-        CliCommand::Validate(validate) => validate::run(&validate, &console),
-        CliCommand::Graph(graph) => show::graph(&graph, &console),
-        CliCommand::History(history) => history::run(&history, &console),
-        CliCommand::Status(status) => status::run(&status, &console),
-        CliCommand::Timer(command) => timer::run(&command, &console),
-        CliCommand::Pause(pause) => pause::run(&pause, &console),
-        CliCommand::Policy(command) => policy::run(&command, &console),
-        CliCommand::Approvals(arguments) => approvals::run(&arguments, &console),
-        CliCommand::Approve(arguments) => approve::run(&arguments, &console),
-        CliCommand::Audit(command) => audit::run(&command, &console),
-        CliCommand::Tool(command) => tool::run(command, &console),
-        CliCommand::Mcp(arguments) => mcp::run(arguments, &console),
-        CliCommand::Backup(command) => backup::run(&command, &console),
-        CliCommand::Facts(facts) => facts::run(&facts, &console),
-        CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),
-        CliCommand::Eval(eval) => eval::run(&eval, &console),
-        CliCommand::Explain(explain) => explain::run(&explain, &console),
-        CliCommand::Schema(arguments) => show::schema(&arguments, &console),
-        CliCommand::Init(arguments) => init::run(&arguments, &console),
-        CliCommand::Completions(arguments) => completion::print_script(&arguments, &console),
-        CliCommand::Complete(arguments) => completion::complete(&arguments, &console),
-    };
-    code.into()
+        CliCommand::Validate(validate) => validate::run(&validate, console),
+        CliCommand::Graph(graph) => show::graph(&graph, console),
+        CliCommand::History(history) => history::run(&history, console),
+        CliCommand::Status(status) => status::run(&status, console),
+        CliCommand::Timer(command) => timer::run(&command, console),
+        CliCommand::Pause(pause) => pause::run(&pause, console),
+        CliCommand::Policy(command) => policy::run(&command, console),
+        CliCommand::Approvals(arguments) => approvals::run(&arguments, console),
+        CliCommand::Approve(arguments) => approve::run(&arguments, console),
+        CliCommand::Audit(command) => audit::run(&command, console),
+        CliCommand::Tool(command) => tool::run(command, console),
+        CliCommand::Mcp(arguments) => mcp::run(arguments, console),
+        CliCommand::Backup(command) => backup::run(&command, console),
+        CliCommand::Facts(facts) => facts::run(&facts, console),
+        CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, console),
+        CliCommand::Eval(eval) => eval::run(&eval, console),
+        CliCommand::Explain(explain) => explain::run(&explain, console),
+        CliCommand::Schema(arguments) => show::schema(&arguments, console),
+        CliCommand::Init(arguments) => init::run(&arguments, console),
+        CliCommand::Completions(arguments) => completion::print_script(&arguments, console),
+        CliCommand::Complete(arguments) => completion::complete(&arguments, console),
+    }
 }

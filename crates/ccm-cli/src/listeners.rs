@@ -20,26 +20,20 @@ use crate::arguments::{self, ApplyArguments, ReportFormat};
 use crate::colour::coloured;
 use crate::console::Console;
 use crate::debug_log;
+use crate::error::{CommandError, CommandResult};
 use crate::interruption::{self, Interrupted};
 use crate::write_hints::{file_system_hint, named_file_hint};
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
-pub(crate) fn events_file(
-    arguments: &ApplyArguments,
-    console: &Console,
-) -> Result<Option<EventsFile>, ExitCode> {
+pub(crate) fn events_file(arguments: &ApplyArguments) -> CommandResult<Option<EventsFile>> {
     let path = match &arguments.events_file {
-        Some(path) => path.clone(),
-        None => match events_file_of_environment(console)? {
-            Some(path) => path,
-            None => return Ok(None),
-        },
+        Some(path) => Some(path.clone()),
+        None => events_file_of_environment()?,
     };
+    let Some(path) = path else { return Ok(None) };
     EventsFile::open(&path).map(Some).map_err(|error| {
         let message = format!("events file {} can't be opened; nothing was run", path.display());
-        let hint = named_file_hint(&error).map(str::to_owned);
-        console.error(&message, &[error.to_string()], hint.as_slice());
-        ExitCode::NothingRun
+        CommandError::new(message).caused_by(&error).hints(named_file_hint(&error))
     })
 }
 
@@ -47,11 +41,10 @@ pub(crate) fn events_file(
 pub(crate) const EVENTS_FILE_VARIABLE: &str = "CCM_EVENTS_FILE";
 
 /// Returns the path of the events file that the environment names.
-pub(crate) fn events_file_of_environment(console: &Console) -> Result<Option<PathBuf>, ExitCode> {
+pub(crate) fn events_file_of_environment() -> CommandResult<Option<PathBuf>> {
     let Some(path) = variable(EVENTS_FILE_VARIABLE) else { return Ok(None) };
     if let Some(Err(reason)) = path.to_str().map(arguments::events_file) {
-        console.error(&format!("{EVENTS_FILE_VARIABLE} can't be used"), &[reason], &[]);
-        return Err(ExitCode::Usage);
+        return Err(CommandError::variable(EVENTS_FILE_VARIABLE, &reason));
     }
     Ok(Some(PathBuf::from(path)))
 }
@@ -258,7 +251,7 @@ impl EndedReport {
             // The reader of standard output may have closed it, as `head` does.
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
-                console.error_of(&error, "", &[]);
+                console.error(&CommandError::of(&error));
                 code = code.and_failed();
             }
             Ok(()) => {}
@@ -271,8 +264,7 @@ impl EndedReport {
         let path = self.events_file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default();
         if let Some(Err(ReportError::Write(error))) = self.events_file.map(EventsFile::finish) {
             let message = format!("events file {} is not complete", path.display());
-            let hint = file_system_hint(&error).map(str::to_owned);
-            console.error(&message, &[error.to_string()], hint.as_slice());
+            console.error(&CommandError::new(message).caused_by(&error).hints(file_system_hint(&error)));
             code = code.and_failed();
         }
         code

@@ -3,26 +3,24 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use ccm_model::Diagnostic;
 use ccm_runtime::{
-    ExitCode, Findings, Input, InputError, LoadedManifest, ManifestErrors, ManifestSource,
-    RELATIVE_PATH_HINT, Session, TextError, url_hint,
+    Input, InputError, LoadedManifest, ManifestErrors, ManifestSource, RELATIVE_PATH_HINT, Session,
+    TextError, url_hint,
 };
 
 use crate::arguments::{ManifestArguments, ValueArguments};
 use crate::console::Console;
-use crate::{diagnostics, session, state};
+use crate::error::{CommandError, CommandResult};
+use crate::session;
 
 /// Reads the manifest that the command line names.
 pub(crate) fn read(
-    console: &Console,
     session: &Session,
     arguments: &ManifestArguments,
     values: &ValueArguments,
-) -> Result<Input, ExitCode> {
+) -> CommandResult<Input> {
     let source = source(&arguments.path);
-    let input = session.read(source, &session::values(values), arguments.limits.max_manifest_size);
-    input.map_err(|error| report_input_error(console, &error))
+    Ok(session.read(source, &session::values(values), arguments.limits.max_manifest_size)?)
 }
 
 /// Returns the source of a manifest that the command line names.
@@ -42,18 +40,17 @@ fn hidden_argument(path: &Path, values: &ValueArguments) -> Option<String> {
     }
 }
 
-/// Reports a manifest behind the first one that does not exist and may be part of a value, without showing it.
+/// Returns the error of a manifest behind the first one that does not exist and may be part of a value, without showing
+/// it.
 pub(crate) fn refuse_possible_value(
-    console: &Console,
     path: &Path,
     values: &ValueArguments,
     error: &InputError,
-) -> Result<(), ExitCode> {
+) -> CommandResult<()> {
     let Some(shown) = hidden_argument(path, values).filter(|_| is_missing(error)) else { return Ok(()) };
     let hint = "the argument may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
     let message = format!("unexpected argument '{shown}': there is no such manifest");
-    console.error(&message, &[], &[hint.to_owned()]);
-    Err(ExitCode::Usage)
+    Err(CommandError::usage(message).hint(hint))
 }
 
 /// Returns `true` if there is no file at the path of the manifest. Most often, its name is misspelt.
@@ -61,28 +58,28 @@ pub(crate) fn is_missing(error: &InputError) -> bool {
     matches!(error, InputError::Text(TextError::Read { source, .. }) if source.kind() == ErrorKind::NotFound)
 }
 
-/// Loads a manifest, and shows its warnings or its errors.
+/// Loads a manifest, and shows its warnings.
 pub(crate) fn load<'s>(
     console: &Console,
     session: &'s Session,
     input: &'s Input,
-) -> Result<LoadedManifest<'s>, ExitCode> {
-    let manifest = session.load(input).map_err(|errors| report_manifest_errors(console, &errors, input))?;
-    diagnostics::print(console, manifest.warnings());
+) -> CommandResult<LoadedManifest<'s>> {
+    let manifest = session.load(input).map_err(|errors| not_valid(&errors, input))?;
+    console.findings(manifest.warnings());
     Ok(manifest)
 }
 
-/// Returns how many of several manifests are not valid, in words.
-pub(crate) fn count_of_invalid(invalid: usize, total: usize) -> String {
+/// Returns the error that some of several manifests are not valid.
+pub(crate) fn invalid_of_several(invalid: usize, total: usize) -> CommandError {
     let verb = if invalid == 1 { "is" } else { "are" };
-    format!("{invalid} of {total} manifests {verb} not valid")
+    CommandError::new(format!("{invalid} of {total} manifests {verb} not valid"))
 }
 
-/// Shows the errors in a manifest.
-pub(crate) fn report_manifest_errors(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
-    diagnostics::print(console, errors);
-    console.error(&format!("{}; nothing was run", count_of_errors(errors, input.name())), &[], &[]);
-    ExitCode::NothingRun
+/// Returns the errors in a manifest.
+pub(crate) fn not_valid(errors: &ManifestErrors, input: &Input) -> CommandError {
+    CommandError::located(errors)
+        .with_message(count_of_errors(errors, input.name()))
+        .therefore("nothing was run")
 }
 
 /// Returns how many errors there are and in what: a manifest, files that it uses, or values that it was given.
@@ -97,29 +94,20 @@ pub(crate) fn count_of_errors(errors: &ManifestErrors, manifest: &str) -> String
     }
 }
 
-/// Prints errors that have no source text.
-pub(crate) fn print_without_location(console: &Console, errors: Vec<Diagnostic>) -> ExitCode {
-    diagnostics::print(console, &Findings { diagnostics: errors, ..Findings::default() });
-    ExitCode::NothingRun
-}
-
-/// Reports why a manifest or values can't be read.
-pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitCode {
-    match error {
-        InputError::Directory(source) => return state::report_setup_error(console, source),
-        InputError::Text(error) => return report_text_error(console, error),
-        InputError::DataUrl(path) => {
-            let hints: Vec<String> = url_hint(path).into_iter().collect();
-            console.error(&format!("{} {error}", hiera_option(path)), &[], &hints);
+impl From<&InputError> for CommandError {
+    fn from(error: &InputError) -> Self {
+        let of_option = |path: &Path| Self::new(format!("{} {error}", hiera_option(path)));
+        match error {
+            InputError::Directory(source) => Self::setup(source),
+            InputError::Text(error) => error.into(),
+            InputError::DataUrl(path) => of_option(path).hints(url_hint(path)),
+            InputError::Data { path, source } => {
+                let is_misnamed = source.kind() == ErrorKind::NotFound && path.is_relative();
+                of_option(path).caused_by(source).hints(is_misnamed.then_some(RELATIVE_PATH_HINT))
+            }
+            _ => Self::of(error),
         }
-        InputError::Data { path, source } => {
-            let is_misnamed = source.kind() == ErrorKind::NotFound && path.is_relative();
-            let hints: Vec<String> = is_misnamed.then(|| RELATIVE_PATH_HINT.to_owned()).into_iter().collect();
-            console.error(&format!("{} {error}", hiera_option(path)), &[source.to_string()], &hints);
-        }
-        _ => console.error_of(error, "", &[]),
     }
-    ExitCode::NothingRun
 }
 
 /// Returns the option or the variable that names a file of values.
@@ -128,12 +116,10 @@ fn hiera_option(path: &Path) -> &'static str {
     if is_of_environment { session::HIERA_VARIABLE } else { "--hiera" }
 }
 
-/// Reports why a text can't be read.
-pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCode {
-    let hint = text_hint(error);
-    let hints: Vec<String> = (!hint.is_empty()).then(|| hint.to_owned()).into_iter().collect();
-    console.error_of(error, "", &hints);
-    ExitCode::NothingRun
+impl From<&TextError> for CommandError {
+    fn from(error: &TextError) -> Self {
+        Self::of(error).hints(Some(text_hint(error)).filter(|hint| !hint.is_empty()))
+    }
 }
 
 /// Returns what to do about a text that can't be read; empty if nothing is known to help.

@@ -6,15 +6,13 @@ use serde_json::json;
 
 use crate::arguments::{DocumentFormat, PauseArguments};
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::{session, state};
 
 /// Begins, ends or shows the pause.
-pub(crate) fn run(arguments: &PauseArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &PauseArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
-    match change(arguments, &session) {
-        Ok(text) => console.print(&text),
-        Err(error) => report_error(console, &session, &error),
-    }
+    console.print(&change(arguments, &session).map_err(|error| pause_error(&session, &error))?)
 }
 
 fn change(arguments: &PauseArguments, session: &Session) -> Result<String, PauseError> {
@@ -57,18 +55,14 @@ pub(crate) fn described(pause: &Pause) -> String {
     escape_control(&text).into_owned()
 }
 
-/// Reports why a pause can't be read or changed.
-pub(crate) fn report_error(console: &Console, session: &Session, error: &PauseError) -> ExitCode {
-    let hint = match error {
-        PauseError::Duration | PauseError::Reason => {
-            console.error_of(error, "", &[]);
-            return ExitCode::Usage;
-        }
-        PauseError::State(error) => state::state_hint(session, error),
-        PauseError::Write { path, source } => session.state_advice(path, source).to_string(),
-        PauseError::Read { .. } => "end the pause with `ccm pause --end`, or begin it again".to_owned(),
-        _ => return state::report_setup_error(console, error),
-    };
-    console.error_of(error, "", &[hint]);
-    ExitCode::NothingRun
+/// Returns the reason why a pause can't be read or changed.
+pub(crate) fn pause_error(session: &Session, error: &PauseError) -> CommandError {
+    let found = CommandError::of(error);
+    match error {
+        PauseError::Duration | PauseError::Reason => found.with_code(ExitCode::Usage),
+        PauseError::State(error) => found.hint(state::state_hint(session, error)),
+        PauseError::Write { path, source } => found.hint(session.state_advice(path, source).to_string()),
+        PauseError::Read { .. } => found.hint("end the pause with `ccm pause --end`, or begin it again"),
+        _ => CommandError::setup(error),
+    }
 }

@@ -4,7 +4,6 @@ mod explanation;
 mod overview;
 
 use std::io::BufRead as _;
-use std::sync::Arc;
 
 use ccm_runtime::policy::{
     Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
@@ -17,78 +16,63 @@ use crate::arguments::{
     PolicyShowArguments, PolicyTestArguments,
 };
 use crate::console::Console;
-use crate::{diagnostics, manifest, session};
+use crate::error::{CommandError, CommandResult};
+use crate::session;
 
 /// `ccm policy`.
-pub(crate) fn run(command: &PolicyCommand, console: &Console) -> ExitCode {
+pub(crate) fn run(command: &PolicyCommand, console: &Console) -> CommandResult {
     let session = session::open(console);
-    let done = match command {
+    match command {
         PolicyCommand::Check(arguments) => check(arguments, console, &session),
         PolicyCommand::Show(arguments) => show(arguments, console, &session),
         PolicyCommand::Test(arguments) => test(arguments, console, &session),
         PolicyCommand::Explain(arguments) => explain(arguments, console, &session),
-        PolicyCommand::Schema => Ok(console.print(&format!("{:#}\n", policy_schema()))),
-    };
-    done.unwrap_or_else(|code| code)
+        PolicyCommand::Schema => console.print(&format!("{:#}\n", policy_schema())),
+    }
 }
 
-/// Reports why a policy can't be used.
-pub(crate) fn report_policy_error(console: &Console, error: &PolicyError, consequence: &str) -> ExitCode {
-    match error {
+impl From<&PolicyError> for CommandError {
+    fn from(error: &PolicyError) -> Self {
+        policy_error(error, "")
+    }
+}
+
+/// Returns the reason why a policy can't be used, with what it leads to.
+pub(crate) fn policy_error(error: &PolicyError, consequence: &str) -> CommandError {
+    let found = match error {
         PolicyError::Errors(errors) => {
-            diagnostics::print(console, errors);
-            let consequence = if consequence.is_empty() { String::new() } else { format!("; {consequence}") };
-            console.error(&format!("{errors} in the policy{consequence}"), &[], &[]);
+            CommandError::located(errors).with_message(format!("{errors} in the policy"))
         }
-        PolicyError::Text(error) => {
-            manifest::report_text_error(console, error);
-        }
+        PolicyError::Text(error) => return error.into(),
         error => {
             let hint = "the policy decides what root runs, so its files and the directories above have to belong to \
                         root, be writable by nobody else, and be no links";
-            console.error_of(error, consequence, &[hint.to_owned()]);
+            CommandError::of(error).hint(hint)
         }
-    }
-    ExitCode::NothingRun
+    };
+    if consequence.is_empty() { found } else { found.therefore(consequence) }
 }
 
 /// Returns the named policy, or else that of this machine; `None` if it has none.
-fn read(
-    arguments: &PolicyFileArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<Option<CheckedPolicy>, ExitCode> {
-    let report = |error: &PolicyError| report_policy_error(console, error, "");
+fn read(arguments: &PolicyFileArguments, session: &Session) -> CommandResult<Option<CheckedPolicy>> {
     match &arguments.policy {
-        Some(path) => session.read_policy(path).map(Some).map_err(|error| report(&error)),
-        None => session
-            .policy()
-            .map_or_else(|error: Arc<PolicyError>| Err(report(&error)), |found| Ok(found.cloned())),
+        Some(path) => Ok(Some(session.read_policy(path)?)),
+        None => session.policy().map(|found| found.cloned()).map_err(|error| (&*error).into()),
     }
 }
 
 /// Returns the policy, or the standard guard.
-fn policy_or_standard(
-    arguments: &PolicyFileArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<Policy, ExitCode> {
-    Ok(read(arguments, console, session)?.map(|checked| checked.policy).unwrap_or_default())
+fn policy_or_standard(arguments: &PolicyFileArguments, session: &Session) -> CommandResult<Policy> {
+    Ok(read(arguments, session)?.map(|checked| checked.policy).unwrap_or_default())
 }
 
-fn check(
-    arguments: &PolicyCheckArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, ExitCode> {
-    let Some(CheckedPolicy { policy, files, warnings }) = read(&arguments.file, console, session)? else {
-        let hints = ["write /etc/ccm/policy.yaml, or name a file with `--policy`".to_owned()];
-        console.error("this machine has no policy", &[], &hints);
-        return Err(ExitCode::NothingRun);
+fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session) -> CommandResult {
+    let Some(CheckedPolicy { policy, files, warnings }) = read(&arguments.file, session)? else {
+        let hint = "write /etc/ccm/policy.yaml, or name a file with `--policy`";
+        return Err(CommandError::new("this machine has no policy").hint(hint));
     };
-    diagnostics::print(console, &warnings);
-    let conflicts = Findings { diagnostics: policy.conflicts(), texts: policy.texts().clone() };
-    diagnostics::print(console, &conflicts);
+    console.findings(&warnings);
+    console.findings(&Findings { diagnostics: policy.conflicts(), texts: policy.texts().clone() });
     let rules = match policy.rules().len() {
         1 => "1 rule".to_owned(),
         count => format!("{count} rules"),
@@ -96,11 +80,11 @@ fn check(
     if arguments.file.policy.is_none() {
         check_approvers(&policy, console, session)?;
     }
-    Ok(console.print(&format!("{} is valid: {rules}\n", files.join(", "))))
+    console.print(&format!("{} is valid: {rules}\n", files.join(", ")))
 }
 
-/// Reports errors of the file of approvers. Without the file, nobody can approve, and what asks is refused.
-fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Result<(), ExitCode> {
+/// Checks the file of approvers. Without the file, nobody can approve, and what asks is refused.
+fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> CommandResult<()> {
     let approvers = match session.approvers() {
         Ok(approvers) => approvers,
         Err(error @ (ApproversError::Missing { .. } | ApproversError::Empty { .. })) => {
@@ -109,8 +93,8 @@ fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Res
             return Ok(());
         }
         Err(error) => {
-            console.error_of(&error, "nobody can approve", &[approvers_hint(&error)]);
-            return Err(ExitCode::NothingRun);
+            let found = CommandError::of(&error).therefore("nobody can approve");
+            return Err(found.hint(approvers_hint(&error)));
         }
     };
     for (group, members) in &policy.approval().groups {
@@ -124,25 +108,19 @@ fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Res
     Ok(())
 }
 
-fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
-    let checked = read(&arguments.file, console, session)?;
-    Ok(console.print(&overview::text(checked.as_ref(), arguments.classes)))
+fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -> CommandResult {
+    let checked = read(&arguments.file, session)?;
+    console.print(&overview::text(checked.as_ref(), arguments.classes))
 }
 
-fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
-    let policy = policy_or_standard(&arguments.file, console, session)?;
-    let tests = session.read_verdict_tests(&arguments.tests).map_err(|error| {
-        match &error {
-            VerdictTestError::Text(error) => {
-                manifest::report_text_error(console, error);
-            }
-            VerdictTestError::Errors(errors) => {
-                diagnostics::print(console, errors);
-                console.error(&format!("{errors} in {}", arguments.tests.display()), &[], &[]);
-            }
-            error => console.error_of(error, "", &[]),
+fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -> CommandResult {
+    let policy = policy_or_standard(&arguments.file, session)?;
+    let tests = session.read_verdict_tests(&arguments.tests).map_err(|error| match &error {
+        VerdictTestError::Text(error) => error.into(),
+        VerdictTestError::Errors(errors) => {
+            CommandError::located(errors).with_message(format!("{errors} in {}", arguments.tests.display()))
         }
-        ExitCode::NothingRun
+        error => CommandError::of(error),
     })?;
     let mut failed = 0;
     let mut text = String::new();
@@ -163,8 +141,8 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
         0 => format!("{total} of {total} verdicts are as expected\n"),
         failed => format!("{failed} of {total} verdicts are not as expected\n"),
     };
-    let printed = console.print(&text);
-    Ok(if failed == 0 { printed } else { ExitCode::NothingRun })
+    console.print(&text)?;
+    Ok(if failed == 0 { ExitCode::Success } else { ExitCode::NothingRun })
 }
 
 fn options(place: &PolicyPlaceArguments, caller: Caller) -> ExplainOptions {
@@ -178,12 +156,8 @@ fn options(place: &PolicyPlaceArguments, caller: Caller) -> ExplainOptions {
     }
 }
 
-fn explain(
-    arguments: &PolicyExplainArguments,
-    console: &Console,
-    session: &Session,
-) -> Result<ExitCode, ExitCode> {
-    let policy = policy_or_standard(&arguments.file, console, session)?;
+fn explain(arguments: &PolicyExplainArguments, console: &Console, session: &Session) -> CommandResult {
+    let policy = policy_or_standard(&arguments.file, session)?;
     let options = options(&arguments.place, arguments.caller.into());
     if arguments.batch {
         return batch(arguments, console, session, &policy, &options);
@@ -199,8 +173,8 @@ fn explain(
     } else {
         explanation::text(&policy, &explained)
     };
-    let printed = console.print(&text);
-    Ok(if printed == ExitCode::Success { code(&explained) } else { printed })
+    console.print(&text)?;
+    Ok(code(&explained))
 }
 
 fn code(explained: &ExplainedCommand) -> ExitCode {
@@ -218,13 +192,11 @@ fn batch(
     session: &Session,
     policy: &Policy,
     options: &ExplainOptions,
-) -> Result<ExitCode, ExitCode> {
+) -> CommandResult {
     let mut result = ExitCode::Success;
     for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|error| {
-            console.error("standard input can't be read", &[error.to_string()], &[]);
-            ExitCode::NothingRun
-        })?;
+        let line =
+            line.map_err(|error| CommandError::new("standard input can't be read").caused_by(&error))?;
         let document = match serde_json::from_str::<String>(&line) {
             Ok(text) => {
                 let command = JudgedText::Shell(text, arguments.dialect.into());
@@ -235,10 +207,7 @@ fn batch(
                 serde_json::json!({ "verdict": "deny", "error": format!("not a JSON string: {error}"), "commands": [] })
             }
         };
-        let printed = console.print(&format!("{document}\n"));
-        if printed != ExitCode::Success {
-            return Err(printed);
-        }
+        console.print(&format!("{document}\n"))?;
     }
     Ok(result)
 }

@@ -3,17 +3,18 @@
 //! The run has its own thread, because work on files blocks its thread, and a blocked reactor would miss
 //! signals.
 
+use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ccm_runtime::process::after;
-use ccm_runtime::process::signals::{Signal, Signals};
+use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{CancellationLevel, Canceller, ExitCode, Job, StopCause};
 use tokio::sync::Notify;
 
-use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::listeners::Listeners;
 
 /// Time between two updates of the progress.
@@ -55,12 +56,11 @@ impl SharedRun {
 
 /// Waits for the end of a job that applies a manifest. Signals and the time limit become cancellations.
 pub(crate) async fn supervise(
-    job: Job<ExitCode>,
+    job: Job<CommandResult>,
     signals: &Signals,
     timeout: Option<Duration>,
     shared: &SharedRun,
-    console: &Console,
-) -> ExitCode {
+) -> CommandResult {
     let mut job = pin!(job);
     let mut time_limit = pin!(async {
         match timeout {
@@ -78,17 +78,18 @@ pub(crate) async fn supervise(
             biased;
             ended = &mut job => {
                 return ended.unwrap_or_else(|error| {
-                    console.error_of(&error, "the run ended early", &[]);
-                    ExitCode::Failures
+                    let found = CommandError::of(&error).therefore("the run ended early");
+                    Err(found.with_code(ExitCode::Failures))
                 });
             }
             Ok(signal) = signals.next() => {
+                let stop = StopCause::Signal { name: signal.name.to_owned(), number: signal.number };
                 if !shared.is_loaded.load(Ordering::SeqCst) {
-                    return stopped_before_run(console, signal);
+                    return Err(CommandError::stopped(&stop, "ccm"));
                 }
                 // Ctrl-\ means that the user does not want to wait.
                 is_urgent |= signal.name == "SIGQUIT";
-                StopCause::Signal { name: signal.name.to_owned(), number: signal.number }
+                stop
             }
             elapsed = &mut time_limit, if !has_expired => {
                 has_expired = true;
@@ -113,13 +114,7 @@ pub(crate) async fn supervise(
     }
 }
 
-/// Reports a signal before the run, and returns the exit code.
-fn stopped_before_run(console: &Console, signal: Signal) -> ExitCode {
-    console.error(&format!("{} ended ccm; nothing was run", signal.name), &[], &[]);
-    signal_code(signal.number)
-}
-
-/// Returns the exit code of a process that a signal ended.
-pub(crate) fn signal_code(number: i32) -> ExitCode {
-    ExitCode::Signal(u8::try_from(number).unwrap_or_default())
+/// Waits for work that nothing interrupts.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
 }

@@ -4,14 +4,13 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use ccm_runtime::ExitCode;
 use ccm_runtime::process::current_user;
 #[cfg(feature = "mcp")]
 use serde_json::Value;
 use serde_json::json;
 
 use crate::arguments::{ServiceArguments, StateArguments};
-use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 
 /// Socket of the service of a machine.
 const SOCKET: &str = "/run/ccm/tool.sock";
@@ -24,12 +23,11 @@ pub(crate) struct ServiceStream {
     pub(crate) path: PathBuf,
 }
 
-/// Connects to the service whose tools are to be called; `None` if the tools of this user are. An error is reported.
+/// Connects to the service whose tools are to be called; `None` if the tools of this user are.
 pub(crate) fn connect(
     arguments: &ServiceArguments,
     state: &StateArguments,
-    console: &Console,
-) -> Result<Option<ServiceStream>, ExitCode> {
+) -> CommandResult<Option<ServiceStream>> {
     let names_state = state.state_dir.is_some() && !state.is_of_environment;
     let path = match &arguments.socket {
         Some(path) => path.as_path(),
@@ -50,18 +48,15 @@ pub(crate) fn connect(
                     "let an operator run `systemctl restart ccm-tool.socket`, or call your own tools with `--local`"
                 }
             };
-            console.error(&message, &[error.to_string()], &[hint.to_owned()]);
-            Err(ExitCode::NothingRun)
+            Err(CommandError::new(message).caused_by(&error).hint(hint))
         }
     }
 }
 
-/// Reports that the service has ended the connection without an answer.
-pub(crate) fn report_end(path: &Path, console: &Console) -> ExitCode {
+/// Returns the error of a service that has ended the connection without an answer.
+pub(crate) fn end_error(path: &Path) -> CommandError {
     let message = format!("the service of tools at {} ended the connection", path.display());
-    let hint = "let an operator look at `journalctl -u 'ccm-tool@*'`".to_owned();
-    console.error(&message, &[], &[hint]);
-    ExitCode::NothingRun
+    CommandError::new(message).hint("let an operator look at `journalctl -u 'ccm-tool@*'`")
 }
 
 /// What a client of ccm says about its connection. Nothing of it gives the client more than the service offers.

@@ -3,14 +3,13 @@
 use std::io;
 
 use ccm_runtime::{
-    BeginError, ExitCode, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError,
-    StatusError, StopCause, StoreError, UnknownResource, UnknownResources,
+    BeginError, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError, StatusError,
+    StoreError, UnknownResource, UnknownResources,
 };
 
 use crate::audit::problem_hint;
-use crate::console::Console;
-use crate::policy::report_policy_error;
-use crate::reactor::signal_code;
+use crate::error::CommandError;
+use crate::policy::policy_error;
 
 /// Hint for a ledger that a newer ccm has written. Its format has a version of its own.
 pub(crate) const NEWER_HINT: &str = "use the ccm that last applied this manifest, or a newer one";
@@ -25,17 +24,17 @@ pub(crate) fn untrusted_hint(is_directory: bool) -> &'static str {
     }
 }
 
-/// Reports why a run can't begin.
-pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
-    let nothing = |hints: &[String]| console.error_of(error, "nothing was run", hints);
+/// Returns the reason why a run can't begin.
+pub(crate) fn begin_error(session: &Session, error: &BeginError) -> CommandError {
+    let nothing = CommandError::of(error).therefore("nothing was run");
     match error {
-        BeginError::Cancelled(cause) => return report_wait_end(console, cause),
-        BeginError::Selection(unknown) => return report_unknown_selection(console, unknown),
-        BeginError::Policy(error) => return report_policy_error(console, error, "nothing was run"),
-        BeginError::Audit(problem) => nothing(&[problem_hint(problem)]),
-        BeginError::Runner(error) => return report_setup_error(console, error),
-        BeginError::State(error) => nothing(&[error.hint()]),
-        BeginError::Lock(error) => nothing(&[match error {
+        BeginError::Cancelled(cause) => CommandError::stopped(cause, "the wait for another run"),
+        BeginError::Selection(unknown) => unknown_selection(unknown),
+        BeginError::Policy(error) => policy_error(error, "nothing was run"),
+        BeginError::Audit(problem) => nothing.hint(problem_hint(problem)),
+        BeginError::Runner(error) => CommandError::setup(error),
+        BeginError::State(error) => nothing.hint(error.hint()),
+        BeginError::Lock(error) => nothing.hint(match error {
             LockError::Held { .. } => {
                 "wait until the other run ends, or wait longer with `--lock-wait`".to_owned()
             }
@@ -46,72 +45,56 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
             }
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
             _ => "check owner and permissions of the state directory".to_owned(),
-        }]),
+        }),
         BeginError::NotSigned { manifest, .. } => {
-            nothing(&[format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`")]);
+            nothing.hint(format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`"))
         }
-        BeginError::Name(error) => return report_missing_name(console, error),
-        BeginError::Ledger(error) => report_ledger_error(console, session, error),
-        _ => nothing(&[]),
+        BeginError::Name(error) => error.into(),
+        BeginError::Ledger(error) => ledger_error(session, error),
+        _ => nothing,
     }
-    ExitCode::NothingRun
 }
 
-/// Reports that a signal ended the wait for another run.
-fn report_wait_end(console: &Console, cause: &StopCause) -> ExitCode {
-    // The time limit counts from the beginning of a run, so only a signal ends the wait.
-    let StopCause::Signal { name, number } = cause else { return ExitCode::NothingRun };
-    console.error(&format!("{name} ended the wait for another run; nothing was run"), &[], &[]);
-    signal_code(*number)
-}
-
-/// Reports that ccm itself could not be set up.
-pub(crate) fn report_setup_error(console: &Console, error: &dyn std::error::Error) -> ExitCode {
-    let causes = std::iter::successors(Some(error), |error| (*error).source());
-    console.error("ccm can't start a run", &causes.map(ToString::to_string).collect::<Vec<_>>(), &[]);
-    ExitCode::NothingRun
-}
-
-/// Reports names of `--only` and `--skip` that are not in the manifest.
-pub(crate) fn report_unknown_selection(console: &Console, unknown: &UnknownResources) -> ExitCode {
-    for UnknownResource { option, id, nearest } in &unknown.0 {
+/// Returns the error of names of `--only` and `--skip` that are not in the manifest.
+pub(crate) fn unknown_selection(unknown: &UnknownResources) -> CommandError {
+    let error = |UnknownResource { option, id, nearest }: &UnknownResource| {
         let option = match option {
             SelectionOption::Only => "--only",
             SelectionOption::Skip => "--skip",
         };
         let message = format!("{option} names `{id}`, which is not in the manifest; nothing was run");
         let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
-        console.error(&message, &[], &hint.into_iter().collect::<Vec<_>>());
-    }
-    ExitCode::Usage
-}
-
-/// Reports that a manifest needs a name.
-pub(crate) fn report_missing_name(console: &Console, error: &NameMissing) -> ExitCode {
-    let cause = "ccm records pending refreshes under the name of the manifest".to_owned();
-    console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
-    ExitCode::NothingRun
-}
-
-/// Reports why a ledger can't be used.
-pub(crate) fn report_ledger_error(console: &Console, session: &Session, error: &LedgerError) {
-    console.error_of(error, "nothing was run", &[ledger_hint(session, error)]);
-}
-
-/// Reports why a state directory can't be read.
-pub(crate) fn report_state_error(console: &Console, session: &Session, error: &StatusError) -> ExitCode {
-    let hints = match error {
-        StatusError::State(error) | StatusError::Store(StoreError::State(error)) => {
-            vec![state_hint(session, error)]
-        }
-        StatusError::Ledger(error) => vec![ledger_hint(session, error)],
-        StatusError::Store(StoreError::Read { path, source }) => {
-            vec![session.state_advice(path, source).to_string()]
-        }
-        _ => Vec::new(),
+        CommandError::usage(message).hints(hint)
     };
-    console.error_of(error, "", &hints);
-    ExitCode::NothingRun
+    CommandError::of_several(unknown.0.iter().map(error).collect())
+}
+
+impl From<&NameMissing> for CommandError {
+    fn from(error: &NameMissing) -> Self {
+        Self::of(error)
+            .therefore("nothing was run")
+            .caused_by(&"ccm records pending refreshes under the name of the manifest")
+            .hint("add `name` below `ccm`")
+    }
+}
+
+/// Returns the reason why a ledger can't be used.
+pub(crate) fn ledger_error(session: &Session, error: &LedgerError) -> CommandError {
+    CommandError::of(error).therefore("nothing was run").hint(ledger_hint(session, error))
+}
+
+/// Returns the reason why a state directory can't be read.
+pub(crate) fn state_error(session: &Session, error: &StatusError) -> CommandError {
+    CommandError::of(error).hints(match error {
+        StatusError::State(error) | StatusError::Store(StoreError::State(error)) => {
+            Some(state_hint(session, error))
+        }
+        StatusError::Ledger(error) => Some(ledger_hint(session, error)),
+        StatusError::Store(StoreError::Read { path, source }) => {
+            Some(session.state_advice(path, source).to_string())
+        }
+        _ => None,
+    })
 }
 
 /// Returns advice about a state directory that can't be read.

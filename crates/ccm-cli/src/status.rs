@@ -9,23 +9,22 @@ use std::time::SystemTime;
 
 use ccm_model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{ExitCode, Session, StatusError, error_layers, printed};
+use ccm_runtime::{Session, StatusError, error_layers, printed};
 
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
+use crate::error::CommandResult;
 use crate::{pause, session, state};
 
 /// Shows the status, only the pending refreshes, or the result of a check.
-pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
     let now = SystemClock::new().now();
     if arguments.check {
         return check::run(arguments, console, &session, now);
     }
-    match render(arguments, &session, now) {
-        Ok(text) => console.print(&text),
-        Err(error) => state::report_state_error(console, &session, &error),
-    }
+    let text = render(arguments, &session, now).map_err(|error| state::state_error(&session, &error))?;
+    console.print(&text)
 }
 
 fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Result<String, StatusError> {

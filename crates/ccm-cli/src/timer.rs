@@ -18,7 +18,9 @@ use crate::arguments::{
     TimerListArguments, TimerRemoveArguments, options_of_apply,
 };
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::listeners::{EVENTS_FILE_VARIABLE, events_file_of_environment};
+use crate::reactor::block_on;
 use crate::write_hints::file_system_hint_of;
 use crate::{manifest, session, state};
 
@@ -28,17 +30,16 @@ const MAX_LOCK_WAIT: Duration = Duration::from_secs(5 * 60);
 const MAX_JITTER: Duration = Duration::from_secs(5 * 60);
 
 /// Installs, lists or removes timers.
-pub(crate) fn run(command: &TimerCommand, console: &Console) -> ExitCode {
-    let done = match command {
+pub(crate) fn run(command: &TimerCommand, console: &Console) -> CommandResult {
+    match command {
         TimerCommand::Install(arguments) => install(arguments, console),
         TimerCommand::List(arguments) => list(arguments, console),
         TimerCommand::Remove(arguments) => remove(arguments, console),
-    };
-    done.unwrap_or_else(|code| code)
+    }
 }
 
-fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitCode, ExitCode> {
-    refuse_unsuitable_options(&arguments.apply, console)?;
+fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResult {
+    refuse_unsuitable_options(&arguments.apply)?;
     let uses_environment = Rc::new(Cell::new(false));
     let session = session::open_with(console, &arguments.apply.state);
     let session = session.on_notice({
@@ -49,12 +50,12 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
         }
     });
     check_manifest(&session, &arguments.apply, console)?;
-    let options = service_options(arguments, &session, console)?;
+    let options = service_options(arguments, &session)?;
     let from_environment = options.variables.join(", ");
-    let request = request(arguments, options, console)?;
+    let request = request(arguments, options)?;
     let scope = scope(arguments.user);
-    let timers = timers(&session, scope, console)?;
-    let plan = timers.plan(&request).map_err(|error| report(console, &session, &error, scope))?;
+    let timers = timers(&session, scope)?;
+    let plan = timers.plan(&request).map_err(|error| timer_error(&session, &error, scope))?;
     for path in timers.exposed(&request) {
         let path = path.display();
         console.warning(&format!(
@@ -72,26 +73,25 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
         console.hint("set the variables that it needs in the file `.env` beside it");
     }
     if arguments.apply.noop {
-        return Ok(console.print(&session.secrets().redact(&shown_plan(&plan, scope))));
+        return console.print(&session.secrets().redact(&shown_plan(&plan, scope)));
     }
-    match block_on(timers.install(&plan), console)? {
-        Ok(()) => {}
-        Err(TimerError::NoSystemd) => return Err(report_without_systemd(console, &request)),
-        Err(error) => return Err(report(console, &session, &error, scope)),
-    }
-    let next = block_on(timers.list(), console)?.ok().and_then(|timers| {
+    block_on(timers.install(&plan))?.map_err(|error| match error {
+        TimerError::NoSystemd => without_systemd(&request),
+        error => timer_error(&session, &error, scope),
+    })?;
+    let next = block_on(timers.list())?.ok().and_then(|timers| {
         timers.into_iter().find(|timer| timer.name == request.name.to_string()).and_then(|timer| timer.next)
     });
-    let code = console.print(&shown_installation(&plan, &request, scope, next.as_deref()));
+    console.print(&shown_installation(&plan, &request, scope, next.as_deref()))?;
     if arguments.user && !timers.is_lingering() {
         console.note("the timer runs only while you are logged in");
         console.hint("`loginctl enable-linger` lets it run always");
     }
-    Ok(code)
+    Ok(ExitCode::Success)
 }
 
 /// Refuses options of `ccm apply` for a person at a terminal.
-fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
+fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
     let has_output = apply.output != ReportFormat::Text;
     let given = [apply.quiet, apply.render, apply.verify_idempotent, has_output, apply.confirm];
     let Some((name, _)) = NOT_FOR_TIMERS.iter().zip(given).find(|(_, is_given)| *is_given) else {
@@ -104,20 +104,17 @@ fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Resul
         "verify_idempotent" => "it applies the manifest twice",
         _ => "the output of its runs goes to the journal",
     };
-    console.error(&format!("`--{option}` does not suit a timer: {reason}; nothing was changed"), &[], &[]);
-    Err(ExitCode::Usage)
+    Err(CommandError::usage(format!("`--{option}` does not suit a timer: {reason}; nothing was changed")))
 }
 
 /// Refuses a manifest with errors, and names that are not in it.
-fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
+fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> CommandResult<()> {
     let path = manifest_path(apply);
     if path == Path::new("-") {
-        console.error("a timer needs the path of a manifest, not standard input", &[], &[]);
-        return Err(ExitCode::Usage);
+        return Err(CommandError::usage("a timer needs the path of a manifest, not standard input"));
     }
     let values = session::values(&apply.values);
-    let input = session.read(manifest::source(path), &values, apply.limits.max_manifest_size);
-    let input = input.map_err(|error| manifest::report_input_error(console, &error))?;
+    let input = session.read(manifest::source(path), &values, apply.limits.max_manifest_size)?;
     let loaded = manifest::load(console, session, &input)?;
     let names = loaded.catalog().names();
     let missing = |ids: &[ResourceId], option| {
@@ -131,7 +128,7 @@ fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) 
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(state::report_unknown_selection(console, &UnknownResources(unknown)))
+    Err(state::unknown_selection(&UnknownResources(unknown)))
 }
 
 /// Returns the path of the manifest, which the command line requires.
@@ -139,16 +136,8 @@ fn manifest_path(apply: &ApplyArguments) -> &Path {
     apply.manifests.first().map_or(Path::new(""), |path| path)
 }
 
-fn request(
-    arguments: &TimerInstallArguments,
-    options: ServiceOptions,
-    console: &Console,
-) -> Result<TimerRequest, ExitCode> {
-    let refuse = |message: String, hint: &str| {
-        let hints = if hint.is_empty() { Vec::new() } else { vec![hint.to_owned()] };
-        console.error(&message, &[], &hints);
-        ExitCode::Usage
-    };
+fn request(arguments: &TimerInstallArguments, options: ServiceOptions) -> CommandResult<TimerRequest> {
+    let refuse = |message: String, hint: &str| CommandError::usage(message).hint(hint);
     let apply = &arguments.apply;
     let path = manifest_path(apply);
     let text = |path: &Path| path.to_str().map(str::to_owned);
@@ -214,22 +203,14 @@ impl ServiceOptions {
 
 /// Returns the options of the service: those of the command line, those of the environment, and limits so that a run
 /// ends before the next one.
-fn service_options(
-    arguments: &TimerInstallArguments,
-    session: &Session,
-    console: &Console,
-) -> Result<ServiceOptions, ExitCode> {
-    let refuse = |message: String| {
-        console.error(&message, &[], &[]);
-        ExitCode::Usage
-    };
+fn service_options(arguments: &TimerInstallArguments, session: &Session) -> CommandResult<ServiceOptions> {
     let path = |name: &str, path: Option<&Path>| {
         let text = |path: &Path| absolute(path).ok()?.to_str().map(str::to_owned);
-        let not_text = || refuse(format!("the path in {name} can't be written into a unit"));
+        let not_text = || CommandError::usage(format!("the path in {name} can't be written into a unit"));
         path.map(|path| text(path).ok_or_else(not_text)).transpose()
     };
     let apply = &arguments.apply;
-    let words = options_of_apply().map_err(refuse)?;
+    let words = options_of_apply().map_err(CommandError::usage)?;
     let mut options = ServiceOptions { words, variables: Vec::new() };
     let named = path(STATE_VARIABLE, apply.state.state_dir.as_deref())?;
     options.add_variable(STATE_DIRECTORY, STATE_VARIABLE, named);
@@ -244,7 +225,7 @@ fn service_options(
     }
     let hiera = path(session::HIERA_VARIABLE, session::hiera_of_environment().as_deref())?;
     options.add_variable("--hiera", session::HIERA_VARIABLE, hiera);
-    let events_file = path(EVENTS_FILE_VARIABLE, events_file_of_environment(console)?.as_deref())?;
+    let events_file = path(EVENTS_FILE_VARIABLE, events_file_of_environment()?.as_deref())?;
     options.add_variable("--events-file", EVENTS_FILE_VARIABLE, events_file);
     options.add_variable("--keep-runs", "CCM_KEEP_RUNS", apply.keep_runs.map(|runs| runs.to_string()));
     options.add_variable("--lock-wait", "CCM_LOCK_WAIT", apply.lock_wait.map(printed::duration));
@@ -287,12 +268,11 @@ fn systemctl(scope: UnitScope) -> &'static str {
     if scope == UnitScope::User { "systemctl --user" } else { "systemctl" }
 }
 
-fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, ExitCode> {
+fn list(arguments: &TimerListArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
     let scope = scope(arguments.user);
-    let timers = timers(&session, scope, console)?;
-    let installed =
-        block_on(timers.list(), console)?.map_err(|error| report(console, &session, &error, scope))?;
+    let timers = timers(&session, scope)?;
+    let installed = block_on(timers.list())?.map_err(|error| timer_error(&session, &error, scope))?;
     let text = match arguments.output {
         DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
         DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
@@ -301,7 +281,7 @@ fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, E
             columns(heads, installed.iter().map(row).collect())
         }
     };
-    let code = console.print(&text);
+    console.print(&text)?;
     for InstalledTimer { name, manifest, missing_unit, .. } in &installed {
         let Some(unit) = missing_unit else { continue };
         console.warning(&format!("the timer `{name}` is incomplete: {} is missing", unit.display()));
@@ -313,7 +293,7 @@ fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, E
              `ccm timer remove {name}{option}` removes the other unit"
         ));
     }
-    Ok(code)
+    Ok(ExitCode::Success)
 }
 
 fn row(timer: &InstalledTimer) -> [String; 5] {
@@ -346,43 +326,34 @@ fn last_run(LastRun { result, code, at, .. }: &LastRun) -> String {
     at.as_ref().map_or(result.clone(), |at| format!("{result}, {at}"))
 }
 
-fn remove(arguments: &TimerRemoveArguments, console: &Console) -> Result<ExitCode, ExitCode> {
+fn remove(arguments: &TimerRemoveArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
     let scope = scope(arguments.user);
-    let timers = timers(&session, scope, console)?;
-    let removed = block_on(timers.remove(&arguments.name, arguments.force), console)?;
-    let removed = removed.map_err(|error| match error {
-        TimerError::Edited(_) | TimerError::Foreign(_) => {
-            let hint = match error {
-                TimerError::Edited(_) => "look at the file; `--force` removes it all the same",
-                _ => "remove the file by hand, if nothing needs it",
-            };
-            console.error_of(&error, "nothing was changed", &[hint.to_owned()]);
-            ExitCode::NothingRun
-        }
-        error => report(console, &session, &error, scope),
+    let timers = timers(&session, scope)?;
+    let removed = block_on(timers.remove(&arguments.name, arguments.force))?;
+    let removed = removed.map_err(|error| {
+        let hint = match error {
+            TimerError::Edited(_) => "look at the file; `--force` removes it all the same",
+            TimerError::Foreign(_) => "remove the file by hand, if nothing needs it",
+            error => return timer_error(&session, &error, scope),
+        };
+        CommandError::of(&error).therefore("nothing was changed").hint(hint)
     })?;
     let lines =
         removed.iter().map(|path| format!("removed {}\n", path.display())).collect::<Vec<_>>().concat();
-    Ok(console.print(&lines))
+    console.print(&lines)
 }
 
 fn scope(user: bool) -> UnitScope {
     if user { UnitScope::User } else { UnitScope::System }
 }
 
-fn timers<'s>(session: &'s Session, scope: UnitScope, console: &Console) -> Result<Timers<'s>, ExitCode> {
-    session.timers(scope).map_err(|error| report(console, session, &error, scope))
+fn timers(session: &Session, scope: UnitScope) -> CommandResult<Timers<'_>> {
+    session.timers(scope).map_err(|error| timer_error(session, &error, scope))
 }
 
-fn block_on<T>(work: impl Future<Output = T>, console: &Console) -> Result<T, ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| state::report_setup_error(console, &error))?;
-    Ok(runtime.block_on(work))
-}
-
-/// Reports an error, after which everything is as it was.
-fn report(console: &Console, session: &Session, error: &TimerError, scope: UnitScope) -> ExitCode {
+/// Returns an error after which everything is as it was.
+fn timer_error(session: &Session, error: &TimerError, scope: UnitScope) -> CommandError {
     let force = "look at the file; `--force` takes it over all the same";
     let hint = match error {
         TimerError::NoUserManager => "log in as this user, or run `loginctl enable-linger`".to_owned(),
@@ -412,18 +383,15 @@ fn report(console: &Console, session: &Session, error: &TimerError, scope: UnitS
         TimerError::NotRestored { .. } => "remove these units by hand".to_owned(),
         _ => String::new(),
     };
-    let hints: Vec<String> = if hint.is_empty() { Vec::new() } else { vec![hint] };
-    let consequence = match error {
-        TimerError::NotRestored { .. } => "",
-        _ => "nothing was changed",
-    };
-    console.error_of(error, consequence, &hints);
-    ExitCode::NothingRun
+    let found = CommandError::of(error).hints(Some(hint).filter(|hint| !hint.is_empty()));
+    match error {
+        TimerError::NotRestored { .. } => found,
+        _ => found.therefore("nothing was changed"),
+    }
 }
 
-/// Reports that there is no systemd, with lines for a crontab.
-fn report_without_systemd(console: &Console, request: &TimerRequest) -> ExitCode {
+/// Returns the error of a machine without systemd, with lines for a crontab.
+fn without_systemd(request: &TimerRequest) -> CommandError {
     let message = "systemd is not running on this machine; nothing was changed; lines for `crontab -e` that do the same";
-    console.error_with_list(message, &Timers::cron_lines(request), &[]);
-    ExitCode::NothingRun
+    CommandError::new(message).with_list(Timers::cron_lines(request))
 }

@@ -16,30 +16,24 @@ use serde_json::{Value, json};
 
 use crate::arguments::{ToolListArguments, ToolSubcommand};
 use crate::console::Console;
-use crate::manifest;
-use crate::reactor::{SharedRun, signal_code, supervise};
-use crate::service;
-use crate::session;
-use crate::state::report_setup_error;
+use crate::error::{CommandError, CommandResult, signal_code};
+use crate::reactor::{SharedRun, supervise};
+use crate::{service, session};
 use input::NoCall;
 
 /// `ccm tool`.
-pub(crate) fn run(mut command: ToolSubcommand, console: &Console) -> ExitCode {
+pub(crate) fn run(mut command: ToolSubcommand, console: &Console) -> CommandResult {
     let state = std::mem::take(command.state());
-    let service = match command.service() {
-        Some(arguments) => service::connect(arguments, &state, console),
-        None => Ok(None),
-    };
+    let service =
+        command.service().map(|arguments| service::connect(arguments, &state)).transpose()?.flatten();
     *command.state() = state;
-    let ran = match service {
-        Ok(None) => run_on_own_thread(command, console),
-        Ok(Some(service)) => remote::run(&command, service, console),
-        Err(code) => return code,
-    };
-    ran.unwrap_or_else(|error| report_setup_error(console, &error))
+    match service {
+        None => run_on_own_thread(command, console),
+        Some(service) => remote::run(&command, service, console),
+    }
 }
 
-fn run_on_own_thread(mut command: ToolSubcommand, console: &Console) -> std::io::Result<ExitCode> {
+fn run_on_own_thread(mut command: ToolSubcommand, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -51,7 +45,7 @@ fn run_on_own_thread(mut command: ToolSubcommand, console: &Console) -> std::io:
     runtime.block_on(async {
         let config = session::config(console, None);
         let job = spawn(config, async move |_| Box::pin(call.run()).await)?;
-        Ok(supervise(job, &signals, None, &shared, console).await)
+        supervise(job, &signals, None, &shared).await
     })
 }
 
@@ -64,7 +58,7 @@ struct ToolRun {
 }
 
 impl ToolRun {
-    async fn run(self) -> ExitCode {
+    async fn run(self) -> CommandResult {
         let Self { command, state, console, shared } = self;
         let sets = vec![ToolSet::GovernedExecute];
         let broker = ToolBroker::open(broker_config(&console, state, sets, None));
@@ -76,9 +70,9 @@ impl ToolRun {
         if let ToolSubcommand::Read(read) = &command {
             return answer_reading(&broker, &caller, &read.tool, &shared, &console).await;
         }
-        let call = match input::of(&command, broker.session(), &console) {
+        let call = match input::of(&command, broker.session()) {
             Ok(call) => call,
-            Err(NoCall::Reported(code)) => return code,
+            Err(NoCall::Refused(error)) => return Err(error),
             Err(NoCall::BadInput { tool, error, is_json }) => {
                 return print(&broker.refuse_input(tool.as_str(), &caller, &error), is_json, &console);
             }
@@ -94,7 +88,7 @@ impl ToolRun {
         let answer = broker.call_and_wait(call.tool.as_str(), &call.input, context, wait).await;
         let code = print(&answer, call.is_json, &console);
         match shared.canceller.cause() {
-            Some(StopCause::Signal { number, .. }) => signal_code(*number),
+            Some(StopCause::Signal { number, .. }) => code.map(|_| signal_code(*number)),
             _ => code,
         }
     }
@@ -107,23 +101,17 @@ async fn answer_reading(
     tool: &str,
     shared: &SharedRun,
     console: &Console,
-) -> ExitCode {
-    let text = match broker.session().read_text(None, MAX_INPUT, "input") {
-        Ok((_, text)) => text,
-        Err(error) => {
-            manifest::report_text_error(console, &error);
-            return ExitCode::Usage;
-        }
-    };
+) -> CommandResult {
+    let text = broker.session().read_text(None, MAX_INPUT, "input");
+    let (_, text) = text.map_err(|error| CommandError::from(error).with_code(ExitCode::Usage))?;
     let Ok(input) = serde_json::from_str(&text) else {
-        console.error("the input is not JSON", &[], &["pass one JSON object".to_owned()]);
-        return ExitCode::Usage;
+        return Err(CommandError::usage("the input is not JSON").hint("pass one JSON object"));
     };
     let canceller = shared.canceller.clone();
     let context = CallContext { caller, canceller, on_progress: &mut |_| {} };
     let answer = broker.read_only(tool, &input, context).await;
-    let printed = console.print(&reader_answer(&answer));
-    if printed == ExitCode::Success { answer.kind.exit_code() } else { printed }
+    console.print(&reader_answer(&answer))?;
+    Ok(answer.kind.exit_code())
 }
 
 /// Returns the settings of a broker on this machine.
@@ -159,18 +147,16 @@ pub(crate) fn caller(broker: &ToolBroker) -> ToolCaller {
 }
 
 /// Prints an answer, and returns its exit code.
-fn print(answer: &ToolAnswer, is_json: bool, console: &Console) -> ExitCode {
-    let code = answer.kind.exit_code();
-    let printed = if is_json {
-        console.print(&printed::document(&answer.structured))
+fn print(answer: &ToolAnswer, is_json: bool, console: &Console) -> CommandResult {
+    if is_json {
+        console.print(&printed::document(&answer.structured))?;
     } else if answer.kind.has_output() {
         let end = if answer.text.ends_with('\n') { "" } else { "\n" };
-        console.print(&format!("{}{end}", answer.text))
+        console.print(&format!("{}{end}", answer.text))?;
     } else {
         console.write(&format!("{}\n", answer.text));
-        ExitCode::Success
-    };
-    if printed == ExitCode::Success { code } else { printed }
+    }
+    Ok(answer.kind.exit_code())
 }
 
 fn list(
@@ -178,25 +164,25 @@ fn list(
     withheld: Option<ToolAnswer>,
     arguments: &ToolListArguments,
     console: &Console,
-) -> ExitCode {
+) -> CommandResult {
+    let code = if tools.is_empty() { ExitCode::NothingRun } else { ExitCode::Success };
     if arguments.json {
         let document = json!({
             "tools": tools.iter().map(|tool| object(*tool)).collect::<Vec<_>>(),
             "withheld": withheld.map(|answer| answer.structured),
         });
-        let printed = console.print(&printed::document(&document));
-        return if tools.is_empty() { ExitCode::NothingRun } else { printed };
+        return console.print(&printed::document(&document)).map(|_| code);
     }
     let width = tools.iter().map(|tool| tool.as_str().len()).max().unwrap_or_default();
     let line = |tool: &ToolName| {
         let first = tool.description().split(". ").next().unwrap_or_default().trim_end_matches('.');
         format!("{:width$}  {first}\n", tool.as_str())
     };
-    let printed = console.print(&tools.iter().map(line).collect::<String>());
+    console.print(&tools.iter().map(line).collect::<String>())?;
     if let Some(answer) = withheld {
         report_withheld(&answer, console);
     }
-    if tools.is_empty() { ExitCode::NothingRun } else { printed }
+    Ok(code)
 }
 
 /// Reports why tools are not offered, with the cause and what to do.

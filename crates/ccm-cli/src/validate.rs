@@ -13,8 +13,8 @@ use ccm_runtime::{
 
 use crate::arguments::{DocumentFormat, ValidateArguments};
 use crate::console::Console;
-use crate::policy::report_policy_error;
-use crate::{diagnostics, manifest, session, state};
+use crate::error::{CommandError, CommandResult};
+use crate::{diagnostics, manifest, session};
 
 /// Manifest to check, or the reason why it can't be read.
 struct Given {
@@ -31,22 +31,12 @@ struct GivenManifests {
 }
 
 /// Checks manifests.
-pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
+pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
-    let GivenManifests { given, not_manifests, children } = match collect(arguments, &session) {
-        Ok(found) => found,
-        Err((directory, error)) => {
-            let message = format!("{} can't be searched for manifests", directory.display());
-            console.error(&message, &[error.to_string()], &[]);
-            return ExitCode::NothingRun;
-        }
-    };
+    let GivenManifests { given, not_manifests, children } = collect(arguments, &session)?;
     for Given { name, input } in given.iter().skip(1) {
-        if let Err(error) = input
-            && let Err(code) =
-                manifest::refuse_possible_value(console, Path::new(name), &arguments.values, error)
-        {
-            return code;
+        if let Err(error) = input {
+            manifest::refuse_possible_value(Path::new(name), &arguments.values, error)?;
         }
     }
     if arguments.output == DocumentFormat::Json {
@@ -60,26 +50,22 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
     }
     if given.is_empty() {
         let names = arguments.manifests.iter().map(|path| path.display().to_string());
-        console.error(
-            &format!("there is no manifest in {}", names.collect::<Vec<_>>().join(", ")),
-            &[],
-            &["a manifest is a YAML file with a `ccm` key".to_owned()],
-        );
-        return ExitCode::NothingRun;
+        let message = format!("there is no manifest in {}", names.collect::<Vec<_>>().join(", "));
+        return Err(CommandError::new(message).hint("a manifest is a YAML file with a `ccm` key"));
     }
-    let codes: Vec<ExitCode> = given.iter().map(|given| check(arguments, console, &session, given)).collect();
-    let failed = codes.iter().filter(|code| **code != ExitCode::Success).count();
-    if failed > 0 && codes.len() > 1 {
-        console.error(&manifest::count_of_invalid(failed, codes.len()), &[], &[]);
+    if let [given] = &*given {
+        return check(arguments, console, &session, given);
     }
-    codes.into_iter().find(|code| *code != ExitCode::Success).unwrap_or(ExitCode::Success)
+    // The results are shown in the order of the manifests.
+    let checked = given.iter().map(|given| check(arguments, console, &session, given));
+    match checked.filter_map(Result::err).inspect(|error| console.error(error)).count() {
+        0 => Ok(ExitCode::Success),
+        invalid => Err(manifest::invalid_of_several(invalid, given.len())),
+    }
 }
 
 /// Reads the manifests of the command line, and those below its directories.
-fn collect(
-    arguments: &ValidateArguments,
-    session: &Session,
-) -> Result<GivenManifests, (PathBuf, std::io::Error)> {
+fn collect(arguments: &ValidateArguments, session: &Session) -> CommandResult<GivenManifests> {
     let values = session::values(&arguments.values);
     let read = |source: ManifestSource| session.read(source, &values, arguments.limits.max_manifest_size);
     let (mut manifests, mut others) = (Vec::new(), Vec::new());
@@ -95,7 +81,11 @@ fn collect(
             manifests.push(Given { name: path.display().to_string(), input });
             continue;
         }
-        for file in session.yaml_files_below(path).map_err(|error| (path.clone(), error))? {
+        let files = session.yaml_files_below(path).map_err(|error| {
+            let message = format!("{} can't be searched for manifests", path.display());
+            CommandError::new(message).caused_by(&error)
+        })?;
+        for file in files {
             let name = file.display().to_string();
             match read(ManifestSource::File(file)) {
                 Ok(input) if !input.is_manifest() => others.push(name),
@@ -150,37 +140,36 @@ fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Ve
 }
 
 /// Checks a manifest, and prints the result.
-fn check(arguments: &ValidateArguments, console: &Console, session: &Session, given: &Given) -> ExitCode {
-    let input = match &given.input {
-        Ok(input) => input,
-        Err(error) => return manifest::report_input_error(console, error),
-    };
+fn check(
+    arguments: &ValidateArguments,
+    console: &Console,
+    session: &Session,
+    given: &Given,
+) -> CommandResult {
+    let input = given.input.as_ref()?;
     if !arguments.matrix.is_empty() {
         return matrix(console, arguments, session, input);
     }
-    match strictly(arguments, session.validate(input, extent(arguments))) {
-        Ok(validation) => {
-            diagnostics::print(console, &validation.warnings);
-            for (location, text) in &validation.approvals {
-                let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
-                console.note(&format!("{at}{text}"));
-            }
-            console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
-        }
-        Err(ValidationError::Manifest(errors)) => {
-            let code = manifest::report_manifest_errors(console, &errors, input);
+    let validation = strictly(arguments, session.validate(input, extent(arguments)));
+    let validation = validation.map_err(|error| match error {
+        ValidationError::Manifest(errors) => {
             let lacks_file = |found: &Diagnostic| {
                 found.kind == DiagnosticKind::Unreadable && found.severity == Severity::Error
             };
-            if !arguments.no_files && errors.diagnostics.iter().any(lacks_file) {
-                console.hint("`--no-files` checks a manifest without the files of its machine");
-            }
-            code
+            let is_advised = !arguments.no_files && errors.diagnostics.iter().any(lacks_file);
+            let hint = "`--no-files` checks a manifest without the files of its machine";
+            manifest::not_valid(&errors, input).hints(is_advised.then_some(hint))
         }
-        Err(ValidationError::Policy(error)) => report_policy_error(console, &error, ""),
-        Err(ValidationError::Name(error)) => state::report_missing_name(console, &error),
-        Err(error) => state::report_setup_error(console, &error),
+        ValidationError::Policy(error) => (&*error).into(),
+        ValidationError::Name(error) => (&error).into(),
+        error => CommandError::setup(&error),
+    })?;
+    console.findings(&validation.warnings);
+    for (location, text) in &validation.approvals {
+        let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
+        console.note(&format!("{at}{text}"));
     }
+    console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
 }
 
 /// Makes warnings and notes errors, if the command line asks for it.
@@ -224,7 +213,12 @@ fn validate_for_machines(
 }
 
 /// Checks a manifest for each of several machines, and prints the results.
-fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, input: &Input) -> ExitCode {
+fn matrix(
+    console: &Console,
+    arguments: &ValidateArguments,
+    session: &Session,
+    input: &Input,
+) -> CommandResult {
     let validations = validate_for_machines(arguments, session, input);
     // A note is about the manifest, not about one of the machines.
     let mut shared = shared_findings(&validations);
@@ -241,15 +235,14 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
         }
         Err(error) => format!("{prefix}{}: {error}\n", file.display()),
     };
-    let printed = console.print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
+    console.print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>())?;
     match validations.iter().filter(|validation| validation.is_err()).count() {
-        0 => printed,
-        failed => {
-            let message =
-                format!("{} is not valid for {failed} of {} machines", input.name(), validations.len());
-            console.error(&message, &[], &[]);
-            ExitCode::NothingRun
-        }
+        0 => Ok(ExitCode::Success),
+        failed => Err(CommandError::new(format!(
+            "{} is not valid for {failed} of {} machines",
+            input.name(),
+            validations.len()
+        ))),
     }
 }
 
@@ -280,7 +273,7 @@ fn document(
     session: &Session,
     given: &[Given],
     (not_manifests, children): (Vec<String>, Vec<ValidatedChild>),
-) -> ExitCode {
+) -> CommandResult {
     let mut manifests = Vec::new();
     for Given { name, input } in given {
         let input = match input {
@@ -303,8 +296,8 @@ fn document(
         }
     }
     let document = ValidationDocument::new(manifests, not_manifests).with_children(children);
-    let code = console.print(&printed::document(&document.json()));
-    if document.is_valid() { code } else { ExitCode::NothingRun }
+    console.print(&printed::document(&document.json()))?;
+    Ok(if document.is_valid() { ExitCode::Success } else { ExitCode::NothingRun })
 }
 
 /// Returns the result of a manifest that can't be read.

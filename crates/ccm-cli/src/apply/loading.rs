@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use ccm_runtime::{
-    BeginError, BeginFailure, ExitCode, Input, LoadedManifest, ManifestConflict, ManifestSource, RunOptions,
-    Session, error_layers,
+    BeginError, BeginFailure, Input, LoadedManifest, ManifestConflict, ManifestSource, RunOptions, Session,
+    error_layers,
 };
 
 use super::ApplyContext;
-use crate::{diagnostics, manifest, session, state};
+use crate::error::{CommandError, CommandResult};
+use crate::{manifest, session, state};
 
 impl ApplyContext {
     /// Refuses manifests that are given twice.
-    pub(super) fn refuse_duplicates(&self, session: &Session) -> Result<(), ExitCode> {
+    pub(super) fn refuse_duplicates(&self, session: &Session) -> CommandResult<()> {
         let paths = &self.arguments.manifests;
         let sources: Vec<ManifestSource> = paths.iter().map(|path| manifest::source(path)).collect();
         let Some((first, second)) = session.same_sources(&sources) else { return Ok(()) };
@@ -24,13 +25,12 @@ impl ApplyContext {
             }
             ManifestSource::File(_) => format!("{first_name} and {second_name} are the same manifest"),
         };
-        self.console.error(&format!("{message}; nothing was run"), &[], &[]);
-        Err(ExitCode::Usage)
+        Err(CommandError::usage(message).therefore("nothing was run"))
     }
 
     /// Reads the manifests. One that exists but can't be read is recorded as refused.
-    pub(super) async fn read(&self, session: &Session) -> Result<Vec<Input>, ExitCode> {
-        let Self { arguments, console, .. } = self;
+    pub(super) async fn read(&self, session: &Session) -> CommandResult<Vec<Input>> {
+        let arguments = &self.arguments;
         let values = session::values(&arguments.values);
         let read = |path: &PathBuf| {
             let source = manifest::source(path);
@@ -40,27 +40,28 @@ impl ApplyContext {
         let read: Vec<_> = arguments.manifests.iter().map(read).collect();
         for ((_, input), path) in read.iter().zip(&arguments.manifests).skip(1) {
             if let Err(error) = input {
-                manifest::refuse_possible_value(console, path, &arguments.values, error)?;
+                manifest::refuse_possible_value(path, &arguments.values, error)?;
             }
         }
         let mut inputs = Vec::with_capacity(read.len());
+        let mut errors = Vec::new();
         for (source, input) in read {
             match input {
                 Ok(input) => inputs.push(input),
                 Err(error) => {
-                    manifest::report_input_error(console, &error);
+                    errors.push(CommandError::from(&error));
                     if !manifest::is_missing(&error) {
                         self.record_refusal(session, &source, &error_layers(&error).join(": ")).await;
                     }
                 }
             }
         }
-        if inputs.len() < arguments.manifests.len() {
-            // The others are checked, so that one call shows all errors.
-            let valid = self.load_each(session, &inputs).await.len();
-            return Err(self.report_invalid(arguments.manifests.len() - valid));
+        if errors.is_empty() {
+            return Ok(inputs);
         }
-        Ok(inputs)
+        // The others are checked, so that one call shows all errors.
+        self.load_each(session, &inputs, &mut errors).await;
+        Err(self.invalid(errors))
     }
 
     /// Loads the manifests, and shows their warnings or errors. A manifest with errors is recorded as refused.
@@ -68,87 +69,73 @@ impl ApplyContext {
         &self,
         session: &'s Session,
         inputs: &'s [Input],
-    ) -> Result<Vec<LoadedManifest<'s>>, ExitCode> {
+    ) -> CommandResult<Vec<LoadedManifest<'s>>> {
         let Self { arguments, console, .. } = self;
-        let manifests = self.load_each(session, inputs).await;
-        if manifests.len() < inputs.len() {
-            return Err(self.report_invalid(inputs.len() - manifests.len()));
+        let mut errors = Vec::new();
+        let manifests = self.load_each(session, inputs, &mut errors).await;
+        if !errors.is_empty() {
+            return Err(self.invalid(errors));
         }
         if !arguments.quiet {
             for manifest in &manifests {
-                diagnostics::print(console, manifest.warnings());
+                console.findings(manifest.warnings());
             }
         }
         let references: Vec<&LoadedManifest<'_>> = manifests.iter().collect();
         let conflicts = session.conflicts(&references);
-        if !conflicts.is_empty() {
-            for conflict in &conflicts {
-                self.report_conflict(conflict);
-            }
-            return Err(ExitCode::NothingRun);
+        if conflicts.is_empty() {
+            return Ok(manifests);
         }
-        Ok(manifests)
+        Err(CommandError::of_several(conflicts.iter().map(conflict_error).collect()))
     }
 
-    /// Loads the manifests, shows the errors of those that have some, and returns the others.
-    async fn load_each<'s>(&self, session: &'s Session, inputs: &'s [Input]) -> Vec<LoadedManifest<'s>> {
+    /// Loads the manifests, collects the errors of those that have some, and returns the others.
+    async fn load_each<'s>(
+        &self,
+        session: &'s Session,
+        inputs: &'s [Input],
+        errors: &mut Vec<CommandError>,
+    ) -> Vec<LoadedManifest<'s>> {
         let mut manifests = Vec::with_capacity(inputs.len());
         for input in inputs {
             match session.load(input) {
                 Ok(manifest) => manifests.push(manifest),
-                Err(errors) => {
-                    manifest::report_manifest_errors(&self.console, &errors, input);
-                    self.record_refusal(session, input.source(), &errors.text()).await;
+                Err(found) => {
+                    errors.push(manifest::not_valid(&found, input));
+                    self.record_refusal(session, input.source(), &found.text()).await;
                 }
             }
         }
         manifests
     }
 
-    /// Reports the number of manifests that are not valid, if several were given.
-    fn report_invalid(&self, invalid: usize) -> ExitCode {
-        let total = self.arguments.manifests.len();
-        if total > 1 {
-            let message = format!("{}; nothing was run", manifest::count_of_invalid(invalid, total));
-            self.console.error(&message, &[], &[]);
-        }
-        ExitCode::NothingRun
-    }
-
-    fn report_conflict(&self, conflict: &ManifestConflict) {
-        let (resources, hint) = match conflict {
-            ManifestConflict::Claim { first, second, .. } => (vec![first, second], "keep one of them"),
-            ManifestConflict::Purge { filler, purger, .. } => {
-                (vec![filler, purger], "fill a directory below this one, or remove `purge`")
+    /// Returns the errors of manifests that are not valid, with their number if several manifests were given.
+    fn invalid(&self, errors: Vec<CommandError>) -> CommandError {
+        match self.arguments.manifests.len() {
+            1 => CommandError::of_several(errors),
+            total => {
+                let invalid = manifest::invalid_of_several(errors.len(), total);
+                invalid.therefore("nothing was run").after(errors)
             }
-            _ => (Vec::new(), "give each manifest its own `ccm.name`"),
-        };
-        let locations = resources.into_iter().filter_map(|resource| resource.location.as_ref());
-        let locations: Vec<String> = locations.map(|location| format!("at {location}")).collect();
-        let message = format!("{conflict}; nothing was run");
-        if locations.is_empty() {
-            self.console.error(&message, &[], &[hint.to_owned()]);
-        } else {
-            self.console.error_with_list(&message, &locations, &[hint.to_owned()]);
         }
     }
 
-    /// Reports why runs can't begin. A manifest whose pending refreshes can't be stored is recorded as refused.
-    pub(super) async fn report_begin_failures(
+    /// Returns the reason why runs can't begin. A manifest whose pending refreshes can't be stored is recorded as
+    /// refused.
+    pub(super) async fn begin_error(
         &self,
         session: &Session,
         inputs: &[Input],
         failures: &[BeginFailure],
-    ) -> ExitCode {
-        let mut code = ExitCode::NothingRun;
+    ) -> CommandError {
         for BeginFailure { position, error } in failures {
-            code = state::report_begin_error(&self.console, session, error);
             if let (BeginError::Name(_) | BeginError::Ledger(_), Some(input)) = (error, inputs.get(*position))
             {
                 self.record_refusal(session, input.source(), &error_layers(error).join(": ")).await;
             }
         }
-        code
+        let error = |failure: &BeginFailure| state::begin_error(session, &failure.error);
+        CommandError::of_several(failures.iter().map(error).collect())
     }
 
     /// Records that a manifest was refused, unless the call would not have recorded a run.
@@ -162,4 +149,17 @@ impl ApplyContext {
             console.warning_of(&error);
         }
     }
+}
+
+fn conflict_error(conflict: &ManifestConflict) -> CommandError {
+    let (resources, hint) = match conflict {
+        ManifestConflict::Claim { first, second, .. } => (vec![first, second], "keep one of them"),
+        ManifestConflict::Purge { filler, purger, .. } => {
+            (vec![filler, purger], "fill a directory below this one, or remove `purge`")
+        }
+        _ => (Vec::new(), "give each manifest its own `ccm.name`"),
+    };
+    let locations = resources.into_iter().filter_map(|resource| resource.location.as_ref());
+    let locations = locations.map(|location| format!("at {location}")).collect();
+    CommandError::new(conflict.to_string()).therefore("nothing was run").with_list(locations).hint(hint)
 }

@@ -13,6 +13,7 @@ use ccm_runtime::{
 use super::ApplyContext;
 use crate::arguments::ReportFormat;
 use crate::console::Console;
+use crate::error::CommandError;
 use crate::idempotence;
 use crate::listeners::{EndedReport, Listeners};
 use crate::reactor::SharedRun;
@@ -226,11 +227,12 @@ async fn end_record(
 /// Reports why a record is not complete, and why old runs could not be removed.
 pub(crate) fn report_record_errors(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
-        let hint = file_system_hint_of(error).map(str::to_owned);
-        console.error_of(error, "the run itself was completed", hint.as_slice());
+        let found = CommandError::of(error).therefore("the run itself was completed");
+        console.error(&found.hints(file_system_hint_of(error)));
     }
     for error in &ended.not_removed {
-        console.error_of(error, "the run itself is not affected", &["remove this record by hand".to_owned()]);
+        let found = CommandError::of(error).therefore("the run itself is not affected");
+        console.error(&found.hint("remove this record by hand"));
     }
 }
 

@@ -4,23 +4,20 @@ use std::path::Path;
 
 use ccm_model::escape_control;
 use ccm_runtime::{
-    Approvers, ApproversError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, ManifestSignatureError, Session,
-    SignedManifest, SigningKey, StatementPaths,
+    Approvers, ApproversError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, Session, SignedManifest,
+    SigningKey, StatementPaths,
 };
 
-use super::{confirm, report_sign_error};
+use super::is_confirmed;
 use crate::arguments::{ApproveArguments, ValueArguments};
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::{manifest, session};
 
 /// Number of names of files that are shown before the question. The rest is counted.
 const MAX_LISTED: usize = 40;
 
-pub(super) fn approve(
-    arguments: &ApproveArguments,
-    path: &Path,
-    console: &Console,
-) -> Result<ExitCode, ExitCode> {
+pub(super) fn approve(arguments: &ApproveArguments, path: &Path, console: &Console) -> CommandResult {
     let session = session::open(console);
     let values = session::values(&ValueArguments {
         data: arguments.data.clone(),
@@ -28,43 +25,39 @@ pub(super) fn approve(
         environment: arguments.environment.clone(),
     });
     let input = session.read_to_sign(manifest::source(path), &values, arguments.limits.max_manifest_size);
-    let input = input.map_err(|error| manifest::report_input_error(console, &error))?;
+    let input = input?;
     let manifest = manifest::load(console, &session, &input)?;
-    let report = |error: &ManifestSignatureError| {
-        console.error_of(error, "nothing was approved", &[]);
-        ExitCode::NothingRun
-    };
     if let Some(signature) = &arguments.signature {
         return add_signature(console, &session, &manifest, signature);
     }
     let statement = manifest
         .statement(arguments.until.unwrap_or_default(), &arguments.also)
-        .map_err(|error| report(&error))?;
-    let bytes = statement.bytes().map_err(|error| {
-        console.error("the statement can't be written", &[error.to_string()], &[]);
-        ExitCode::NothingRun
-    })?;
-    let printed = console.print(&overview(&statement));
-    if printed != ExitCode::Success {
-        return Err(printed);
-    }
+        .map_err(|error| not_approved(&error))?;
+    let bytes = statement
+        .bytes()
+        .map_err(|error| CommandError::new("the statement can't be written").caused_by(&error))?;
+    console.print(&overview(&statement))?;
     if arguments.export {
-        let paths = manifest.write_statement(&bytes, None).map_err(|error| report(&error))?;
-        return Ok(console.print(&format!(
+        let paths = manifest.write_statement(&bytes, None).map_err(|error| not_approved(&error))?;
+        return console.print(&format!(
             "wrote {}; sign it with: ssh-keygen -Y sign -n {MANIFEST_NAMESPACE} -f KEY {}\n",
             paths.statement.display(),
             paths.statement.display()
-        )));
+        ));
     }
     let approvers = approvers(console, &session)?;
-    let key = session.signing_key(arguments.key.clone(), approvers.as_ref());
-    let key = key.map_err(|error| report_sign_error(console, &error))?;
-    confirm(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)?;
-    let signed = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref());
-    let (signature, by) = signed.map_err(|error| report_sign_error(console, &error))?;
-    let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| report(&error))?;
+    let key = session.signing_key(arguments.key.clone(), approvers.as_ref())?;
+    if !is_confirmed(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)? {
+        return Ok(ExitCode::NothingRun);
+    }
+    let (signature, by) = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref())?;
+    let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| not_approved(&error))?;
     let by = by.map_or_else(String::new, |by| format!(" by {}", escape_control(&by.principal)));
-    Ok(console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths))))
+    console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths)))
+}
+
+fn not_approved(error: &dyn std::error::Error) -> CommandError {
+    CommandError::of(error).therefore("nothing was approved")
 }
 
 /// Returns the name of a key for a question.
@@ -79,7 +72,7 @@ pub(crate) fn key_name(key: &SigningKey) -> String {
 }
 
 /// Returns the approvers of this machine; `None` on a machine that has none, such as that of a developer.
-fn approvers(console: &Console, session: &Session) -> Result<Option<Approvers>, ExitCode> {
+fn approvers(console: &Console, session: &Session) -> CommandResult<Option<Approvers>> {
     match session.approvers() {
         Ok(approvers) => Ok(Some(approvers)),
         Err(ApproversError::Missing { path } | ApproversError::Empty { path }) => {
@@ -88,10 +81,7 @@ fn approvers(console: &Console, session: &Session) -> Result<Option<Approvers>, 
                 .note(&format!("{path} names no approver here, so it is not known whether the key is one"));
             Ok(None)
         }
-        Err(error) => {
-            console.error_of(&error, "nothing was approved", &[]);
-            Err(ExitCode::NothingRun)
-        }
+        Err(error) => Err(not_approved(&error)),
     }
 }
 
@@ -101,19 +91,17 @@ fn add_signature(
     session: &Session,
     manifest: &LoadedManifest<'_>,
     signature: &Path,
-) -> Result<ExitCode, ExitCode> {
-    let refused = |error: &dyn std::error::Error| {
-        console.error_of(error, "nothing was approved", &[]);
-        ExitCode::NothingRun
-    };
-    let statement = manifest.read_statement().map_err(|error| refused(&error))?;
+) -> CommandResult {
+    let statement = manifest.read_statement().map_err(|error| not_approved(&error))?;
     let text = session.read_text(Some(signature), 64 << 10, "signature");
-    let (_, text) = text.map_err(|error| refused(&error))?;
+    let (_, text) = text.map_err(|error| not_approved(&error))?;
     if let Some(approvers) = approvers(console, session)? {
-        session.verify(&approvers, MANIFEST_NAMESPACE, &statement, &text).map_err(|error| refused(&error))?;
+        session
+            .verify(&approvers, MANIFEST_NAMESPACE, &statement, &text)
+            .map_err(|error| not_approved(&error))?;
     }
-    let paths = manifest.write_statement(&statement, Some(&text)).map_err(|error| refused(&error))?;
-    Ok(console.print(&format!("signed: {}\n", written(&paths))))
+    let paths = manifest.write_statement(&statement, Some(&text)).map_err(|error| not_approved(&error))?;
+    console.print(&format!("signed: {}\n", written(&paths)))
 }
 
 fn written(paths: &StatementPaths) -> String {

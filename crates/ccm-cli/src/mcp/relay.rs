@@ -8,36 +8,26 @@ use tokio::io::{AsyncWriteExt as _, copy};
 use tokio::net::UnixStream;
 
 use crate::arguments::{McpArguments, ToolSetArgument};
-use crate::console::Console;
-use crate::reactor::signal_code;
-use crate::service::{ConnectionPreface, ServiceStream, report_end};
+use crate::error::{CommandResult, signal_code};
+use crate::service::{ConnectionPreface, ServiceStream, end_error};
 
-pub(super) fn run(
-    arguments: &McpArguments,
-    service: ServiceStream,
-    console: &Console,
-) -> io::Result<ExitCode> {
+pub(super) fn run(arguments: &McpArguments, service: ServiceStream) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(relay(arguments, service, &signals, console));
+    let code = runtime.block_on(relay(arguments, service, &signals));
     // A read of standard input can't be interrupted.
     runtime.shutdown_background();
     code
 }
 
-async fn relay(
-    arguments: &McpArguments,
-    service: ServiceStream,
-    signals: &Signals,
-    console: &Console,
-) -> io::Result<ExitCode> {
+async fn relay(arguments: &McpArguments, service: ServiceStream, signals: &Signals) -> CommandResult {
     service.stream.set_nonblocking(true)?;
     let (mut from, mut to) = UnixStream::from_std(service.stream)?.into_split();
     let sets = arguments.sets.iter().map(|set| set.as_str().to_owned()).collect();
     let preface = ConnectionPreface { sets: Some(sets), ..ConnectionPreface::default() };
     if to.write_all(preface.line().as_bytes()).await.is_err() {
-        return Ok(report_end(&service.path, console));
+        return Err(end_error(&service.path));
     }
     // Lives in a task of its own: the end of standard input ends only this side of the connection.
     let mut sending = tokio::spawn(async move {
@@ -54,13 +44,13 @@ async fn relay(
         tokio::select! {
             biased;
             received = &mut receiving => {
-                return Ok(match received {
+                return match received {
                     // The client reads no more.
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::Success,
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::Success),
                     // The end of the input and of the answers can be noticed at once.
-                    _ if has_closed || sending.is_finished() => ExitCode::Success,
-                    _ => report_end(&service.path, console),
-                });
+                    _ if has_closed || sending.is_finished() => Ok(ExitCode::Success),
+                    _ => Err(end_error(&service.path)),
+                };
             }
             _ = &mut sending, if !has_closed => has_closed = true,
             // With this process the connection ends, and so the calls.

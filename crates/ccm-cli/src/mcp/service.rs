@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use super::stdio::{ended_by, first_signal};
 use crate::arguments::McpArguments;
 use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::service::{ConnectionPreface, refusal};
 use crate::{session, tool};
 
@@ -31,7 +32,7 @@ const MAX_MESSAGE: usize = 2 << 20;
 /// Maximum length of the first line in which a preface is looked for.
 const MAX_PREFACE: usize = 64 << 10;
 
-pub(super) fn run(arguments: McpArguments, console: &Console) -> io::Result<ExitCode> {
+pub(super) fn run(arguments: McpArguments, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -40,14 +41,13 @@ pub(super) fn run(arguments: McpArguments, console: &Console) -> io::Result<Exit
     Ok(code)
 }
 
-async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Console) -> io::Result<ExitCode> {
+async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Console) -> CommandResult {
     let (mut stream, peer) = match accepted() {
         Ok(accepted) => accepted,
         Err(error) => {
             let hint = "let `ccm-tool.socket` of systemd start this, with the connection as standard input";
             let message = "standard input is no connection of a Unix socket";
-            console.error(message, &[error.to_string()], &[hint.to_owned()]);
-            return Ok(ExitCode::Usage);
+            return Err(CommandError::usage(message).caused_by(&error).hint(hint));
         }
     };
     let limit = arguments.client_timeout.unwrap_or(CLIENT_TIMEOUT);
@@ -58,11 +58,11 @@ async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Consol
     });
     let (connections, served) = match begun {
         Ok(begun) => begun,
-        Err(refused) => return refuse(&mut stream, peer, &refused, (limit, console)).await,
+        Err(refused) => return Err(refuse(&mut stream, peer, refused, limit).await),
     };
     let _counted = match connections.begin(peer.uid()) {
         Ok(counted) => counted,
-        Err(refused) => return refuse(&mut stream, peer, &refused, (limit, console)).await,
+        Err(refused) => return Err(refuse(&mut stream, peer, refused, limit).await),
     };
     let (mut reader, writer) = stream.into_split();
     let (preface, rest) = match timeout(limit, first_line(&mut reader)).await {
@@ -79,7 +79,7 @@ async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Consol
     let reader = Cursor::new(rest).chain(reader);
     let signal = std::cell::Cell::new(None);
     let served = serve(settings, (reader, writer), first_signal(signals, &signal)).await;
-    Ok(ended_by(signal.get(), served, console))
+    ended_by(signal.get(), served)
 }
 
 /// Returns the connection that is standard input, and the process at its other end.
@@ -118,19 +118,19 @@ fn served_user(session: &ccm_runtime::Session, uid: u32) -> Result<ServedUser, C
     Ok(ServedUser { account, reader })
 }
 
-/// Tells the client, and the operator, why its connection is not served.
+/// Tells the client why its connection is not served, and returns the same for the operator.
 async fn refuse(
     stream: &mut UnixStream,
     peer: UCred,
-    refused: &ConnectionRefused,
-    (limit, console): (Duration, &Console),
-) -> io::Result<ExitCode> {
-    let message = format!("a connection of user number {} is refused: {refused}", peer.uid());
-    console.error(&message, &[], std::slice::from_ref(&refused.hint));
+    refused: ConnectionRefused,
+    limit: Duration,
+) -> CommandError {
     let line = refusal(&refused.message, &refused.hint);
     // The client may have gone, or may not read.
     let _ = timeout(limit, stream.write_all(line.as_bytes())).await;
-    Ok(if refused.is_fault { ExitCode::NothingRun } else { ExitCode::Denied })
+    let message = format!("a connection of user number {} is refused: {refused}", peer.uid());
+    let code = if refused.is_fault { ExitCode::NothingRun } else { ExitCode::Denied };
+    CommandError::new(message).hint(refused.hint).with_code(code)
 }
 
 /// Reads the first line. What is no preface is left for the protocol.

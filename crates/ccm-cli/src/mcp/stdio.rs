@@ -1,8 +1,6 @@
 //! A client on standard input and output.
 
 use std::cell::Cell;
-use std::io;
-
 use std::time::Duration;
 
 use ccm_mcp::{ConnectionLimits, McpError, McpSettings, serve};
@@ -13,10 +11,10 @@ use ccm_tool::{CallerKind, ToolCaller, ToolSet};
 
 use crate::arguments::{McpArguments, ToolSetArgument};
 use crate::console::Console;
-use crate::reactor::signal_code;
+use crate::error::{CommandError, CommandResult, signal_code};
 use crate::tool;
 
-pub(super) fn run(arguments: McpArguments, console: &Console) -> io::Result<ExitCode> {
+pub(super) fn run(arguments: McpArguments, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -26,14 +24,14 @@ pub(super) fn run(arguments: McpArguments, console: &Console) -> io::Result<Exit
     let code = runtime.block_on(serve_client(arguments, &signals, console));
     // A read of standard input can't be interrupted.
     runtime.shutdown_background();
-    Ok(code)
+    code
 }
 
-async fn serve_client(arguments: McpArguments, signals: &Signals, console: &Console) -> ExitCode {
+async fn serve_client(arguments: McpArguments, signals: &Signals, console: &Console) -> CommandResult {
     let signal = Cell::new(None);
     let end = first_signal(signals, &signal);
     let served = serve(settings(arguments, console), (tokio::io::stdin(), tokio::io::stdout()), end).await;
-    ended_by(signal.get(), served, console)
+    ended_by(signal.get(), served)
 }
 
 /// Waits for a signal, and keeps its number.
@@ -46,14 +44,11 @@ pub(super) async fn first_signal(signals: &Signals, number: &Cell<Option<i32>>) 
 }
 
 /// Returns the exit code of a connection that has ended.
-pub(super) fn ended_by(signal: Option<i32>, served: Result<(), McpError>, console: &Console) -> ExitCode {
+pub(super) fn ended_by(signal: Option<i32>, served: Result<(), McpError>) -> CommandResult {
     match (signal, served) {
-        (Some(number), _) => signal_code(number),
-        (None, Ok(())) => ExitCode::Success,
-        (None, Err(error)) => {
-            console.error_of(&error, "", &[]);
-            ExitCode::NothingRun
-        }
+        (Some(number), _) => Ok(signal_code(number)),
+        (None, Ok(())) => Ok(ExitCode::Success),
+        (None, Err(error)) => Err(CommandError::of(&error)),
     }
 }
 

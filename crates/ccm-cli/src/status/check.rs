@@ -13,6 +13,7 @@ use serde_json::json;
 use super::manifests;
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
+use crate::error::CommandResult;
 use crate::pause;
 
 /// Maximum length of the line, in characters. Monitoring systems cut longer ones.
@@ -24,7 +25,7 @@ pub(super) fn run(
     console: &Console,
     session: &Session,
     now: SystemTime,
-) -> ExitCode {
+) -> CommandResult {
     let status = match session.status() {
         Ok(status) => status,
         Err(error) => {
@@ -34,8 +35,8 @@ pub(super) fn run(
     };
     let check = status.check(arguments.manifest.as_deref(), now, arguments.max_age);
     if arguments.output == StatusFormat::Prometheus {
-        let printed = console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()));
-        return if printed == ExitCode::Success { ExitCode::Check(check.level) } else { printed };
+        console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()))?;
+        return Ok(ExitCode::Check(check.level));
     }
     let manifests = check.manifests.iter().map(ManifestStatus::json).collect();
     let mut message = message(&status, &check, now);
@@ -51,7 +52,7 @@ fn print(
     level: CheckLevel,
     message: &str,
     manifests: &serde_json::Value,
-) -> ExitCode {
+) -> CommandResult {
     // Monitoring systems read numbers behind a bar.
     let line = escape_control(message).replace('|', "¦");
     let cut: String = line.chars().take(MAX_LINE_LENGTH).collect();
@@ -61,10 +62,8 @@ fn print(
         }
         StatusFormat::Text | StatusFormat::Prometheus => format!("{}: {cut}\n", level.word()),
     };
-    match console.print(&text) {
-        ExitCode::Success => ExitCode::Check(level),
-        _ => ExitCode::Check(CheckLevel::Unknown),
-    }
+    console.print(&text).map_err(|error| error.with_code(ExitCode::Check(CheckLevel::Unknown)))?;
+    Ok(ExitCode::Check(level))
 }
 
 fn message(status: &SessionStatus, check: &StatusCheck<'_>, now: SystemTime) -> String {

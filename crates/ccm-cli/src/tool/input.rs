@@ -9,7 +9,7 @@ use ccm_tool::{MAX_INPUT, ToolInputError, ToolName};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand, ToolSubcommand};
-use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
 use crate::manifest;
 
 /// Call of a command line.
@@ -21,22 +21,18 @@ pub(super) struct ToolInput {
 
 /// Reason why a command line leads to no call.
 pub(super) enum NoCall {
-    /// The reason is reported.
-    Reported(ExitCode),
+    /// The command line is refused.
+    Refused(CommandError),
     /// The input has an error, which a broker has to record.
     BadInput { tool: ToolName, error: ToolInputError, is_json: bool },
 }
 
 /// Returns the call of a command line.
-pub(super) fn of(
-    command: &ToolSubcommand,
-    session: &Session,
-    console: &Console,
-) -> Result<ToolInput, NoCall> {
+pub(super) fn of(command: &ToolSubcommand, session: &Session) -> Result<ToolInput, NoCall> {
     let (tool, io) = tool_of(command);
     let json = io.and_then(|io| io.json.as_ref());
     let bad_input = |error| NoCall::BadInput { tool, error, is_json: json.is_some() };
-    let read = |path: &Path, what| read(path, what, session, console)?.map_err(bad_input);
+    let read = |path: &Path, what| read(path, what, session)?.map_err(bad_input);
     if let Some(path) = json {
         let text = read(path, "input")?;
         let input = serde_json::from_str(&text).map_err(|error| {
@@ -45,7 +41,7 @@ pub(super) fn of(
         })?;
         return Ok(ToolInput { tool, input, is_json: true });
     }
-    check_timeout(tool, command, console).map_err(NoCall::Reported)?;
+    check_timeout(tool, command).map_err(NoCall::Refused)?;
     let mut input = Map::new();
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
@@ -99,7 +95,7 @@ fn set_place(place: &ToolPlaceArguments, set: &mut impl FnMut(&str, Value)) {
 }
 
 /// Checks the time limit, which the tool would name by its field.
-fn check_timeout(tool: ToolName, command: &ToolSubcommand, console: &Console) -> Result<(), ExitCode> {
+fn check_timeout(tool: ToolName, command: &ToolSubcommand) -> CommandResult<()> {
     let given = match command {
         ToolSubcommand::Exec(exec) => exec.place.timeout,
         ToolSubcommand::Bash(bash) => bash.place.timeout,
@@ -112,9 +108,7 @@ fn check_timeout(tool: ToolName, command: &ToolSubcommand, console: &Console) ->
     }
     let most = display_duration(most);
     let message = format!("`--timeout` must be at most {most}, found {}", display_duration(given));
-    let hint = "split longer work into several calls".to_owned();
-    console.error(&message, &[], &[hint]);
-    Err(ExitCode::Usage)
+    Err(CommandError::usage(message).hint("split longer work into several calls"))
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -140,19 +134,17 @@ fn tool_of(command: &ToolSubcommand) -> (ToolName, Option<&ToolJsonArguments>) {
     (tool, Some(io))
 }
 
-/// Reads a file, or standard input. A file that can't be read is reported; a text that can't be an input is an error.
+/// Reads a file, or standard input. A file that can't be read is refused; a text that can't be an input is an error.
 fn read(
     path: &Path,
     what: &'static str,
     session: &Session,
-    console: &Console,
 ) -> Result<Result<String, ToolInputError>, NoCall> {
     let path = Some(path).filter(|path| *path != Path::new("-"));
     match session.read_text(path, MAX_INPUT, what) {
         Ok((_, text)) => Ok(Ok(text)),
         Err(error @ TextError::Read { .. }) => {
-            manifest::report_text_error(console, &error);
-            Err(NoCall::Reported(ExitCode::Usage))
+            Err(NoCall::Refused(CommandError::from(error).with_code(ExitCode::Usage)))
         }
         Err(error) => {
             let hint = manifest::text_hint(&error).to_owned();

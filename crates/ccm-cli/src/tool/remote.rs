@@ -14,8 +14,8 @@ use super::input::NoCall;
 use super::{input, list, print};
 use crate::arguments::ToolSubcommand;
 use crate::console::Console;
-use crate::reactor::signal_code;
-use crate::service::{ConnectionPreface, ServiceStream, report_end};
+use crate::error::{CommandError, CommandResult, signal_code};
+use crate::service::{ConnectionPreface, ServiceStream, end_error};
 use crate::session;
 
 /// Version of the protocol that the command line speaks.
@@ -43,11 +43,7 @@ enum RemoteError {
     BadInput(ToolInputError),
 }
 
-pub(super) fn run(
-    command: &ToolSubcommand,
-    service: ServiceStream,
-    console: &Console,
-) -> io::Result<ExitCode> {
+pub(super) fn run(command: &ToolSubcommand, service: ServiceStream, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -61,14 +57,11 @@ pub(super) fn run(
             // The end of the connection ends the call.
             Ok(signal) = signals.next() => return Ok(signal_code(signal.number)),
         };
-        Ok(called.unwrap_or_else(|error| match error {
-            RemoteError::Ended => report_end(&service.path, console),
+        called.unwrap_or_else(|error| match error {
+            RemoteError::Ended => Err(end_error(&service.path)),
             RemoteError::BadInput(error) => print(&ToolAnswer::bad_input(&error), false, console),
-            RemoteError::Refused(message, hints) => {
-                console.error(&message, &[], &hints);
-                ExitCode::NothingRun
-            }
-        }))
+            RemoteError::Refused(message, hints) => Err(CommandError::new(message).hints(hints)),
+        })
     })
 }
 
@@ -76,7 +69,7 @@ async fn call(
     command: &ToolSubcommand,
     stream: UnixStream,
     console: &Console,
-) -> Result<ExitCode, RemoteError> {
+) -> Result<CommandResult, RemoteError> {
     let (reader, writer) = stream.into_split();
     let mut client = ServiceClient { lines: BufReader::new(reader).lines(), writer, next: 0 };
     let wait = command.wait().unwrap_or_default();
@@ -87,9 +80,9 @@ async fn call(
     };
     let call = match command {
         ToolSubcommand::List(_) => None,
-        command => match input::of(command, &session::open(console), console) {
+        command => match input::of(command, &session::open(console)) {
             Ok(call) => Some(call),
-            Err(NoCall::Reported(code)) => return Ok(code),
+            Err(NoCall::Refused(error)) => return Ok(Err(error)),
             // The service has seen nothing that it could record.
             Err(NoCall::BadInput { error, is_json, .. }) => {
                 return Ok(print(&ToolAnswer::bad_input(&error), is_json, console));
@@ -118,7 +111,7 @@ async fn call(
             console,
         ));
     }
-    let Some(call) = call else { return Ok(ExitCode::Usage) };
+    let Some(call) = call else { return Ok(Ok(ExitCode::Usage)) };
     let params = json!({
         "name": call.tool.as_str(),
         "arguments": call.input,

@@ -399,7 +399,7 @@ fn a_new_file_has_the_label_of_the_policy_before_it_appears() {
         Some(String::from_utf8_lossy(&buffer[..length]).trim_end_matches('\0').to_owned())
     };
     if label("out/new").is_none() {
-        skipped("this filesystem has no labels");
+        skipped("this file system has no labels");
     } else {
         for name in ["out/new", "out/below", "out/link"] {
             assert_eq!(label(name).as_deref(), Some(LABEL), "{name}");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ccm_runtime::{Config, Session};
 use ccm_testkit::{Scratch, repository};
 use serde_json::{Value, json};
 
@@ -321,4 +322,48 @@ fn a_line_with_another_field_does_not_fit_the_schema_of_events() {
         }
     }
     assert!(tried > 500, "only {tried} fields");
+}
+
+/// Returns `true` for a word such as `PolicyGlob`; a unit of sizes is none.
+fn is_name_of_a_type(word: &str) -> bool {
+    let mut characters = word.chars();
+    characters.next().is_some_and(|first| first.is_ascii_uppercase())
+        && characters.next().is_some_and(|second| second.is_ascii_lowercase())
+        && characters.any(|other| other.is_ascii_uppercase())
+        && !["KiB", "MiB", "GiB", "TiB"].contains(&word)
+}
+
+/// Adds the descriptions in a schema. Other names in it are those of its definitions.
+fn add_descriptions(schema: &Value, texts: &mut Vec<String>) {
+    match schema {
+        Value::Object(fields) => {
+            texts.extend(fields.get("description").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|value| add_descriptions(value, texts));
+        }
+        Value::Array(values) => values.iter().for_each(|value| add_descriptions(value, texts)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_for_users_holds_the_name_of_a_type_of_the_program() {
+    let scratch = Scratch::new();
+    let printed = |args: &[&str]| {
+        let called = ccm(&scratch, args).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called.stdout
+    };
+    let mut texts = vec![printed(&["explain"])];
+    for found in Session::open(Config::default()).types() {
+        texts.push(printed(&["explain", found.name()]));
+    }
+    let schemas = [schema(&[]), schema(&["--events"])];
+    let of_policy = serde_json::from_str(&printed(&["policy", "schema"])).expect("JSON");
+    schemas.iter().chain([&of_policy]).for_each(|schema| add_descriptions(schema, &mut texts));
+    assert!(texts.len() > 500, "only {} texts", texts.len());
+    assert!(is_name_of_a_type("PolicyGlob"));
+    for text in texts {
+        let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
+        assert_eq!(words.find(|word| is_name_of_a_type(word)), None, "{text}");
+    }
 }

@@ -90,12 +90,15 @@ fn sandboxed_command_has_its_directory_and_the_system() {
     launched(async |runner| {
         let place = Place::new();
         let work = place.at("work");
-        let does = "pwd; cat own; echo new > made; cat made; ls; echo x > /tmp/x; cat /tmp/x; \
+        let private = format!("/tmp/ccm-test-{}", std::process::id());
+        let does = format!(
+            "pwd; cat own; echo new > made; cat made; ls; echo x > {private}; cat {private}; \
                     getent passwd 0 | cut -d: -f1; head -c 3 /dev/zero | wc -c; echo y | tee /dev/stderr > /dev/null; \
-                    chmod 600 made; mkdir deep; mv made deep; rm -r deep; ln -s own link; cat link";
-        let printed = succeed(runner, &place.shell(does)).await;
+                    chmod 600 made; mkdir deep; mv made deep; rm -r deep; ln -s own link; cat link"
+        );
+        let printed = succeed(runner, &place.shell(&does)).await;
         assert_eq!(printed, format!("{}\nown\nnew\nmade\nown\nx\nroot\n3\nown\n", work.display()));
-        assert!(!Path::new("/tmp/x").exists(), "what is private was written outside");
+        assert!(!Path::new(&private).exists(), "what is private was written outside");
         assert!(succeed(runner, &place.perl("print $$ == getppid() ? 0 : 1")).await.contains('1'));
         let given = Command { stdin: Some("given".into()), ..place.shell("cat") };
         assert_eq!(succeed(runner, &given).await, "given");

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use ccm_host::{Cancellation, Command, Exit, LocalSystem as _, Runner as _, StartError, SystemRunner};
-use ccm_testkit::{is_root, skipped};
+use ccm_testkit::{is_root, needs_own_mounts, skipped};
 
 use crate::hostile::{alone, alone_with_setup, run, shell};
 
@@ -119,13 +119,13 @@ fn binary_without_its_loader_is_diagnosed() {
 
 #[test]
 fn noexec_mount_is_diagnosed() {
+    if !needs_own_mounts() {
+        return;
+    }
     // The mount is in a namespace that ends with this process.
-    let mount = r#"unshare -m true 2>/dev/null && [ -z "$CCM_MOUNTED" ] && CCM_MOUNTED=yes exec unshare -m \
+    let mount = r#"exec unshare -m \
         sh -c 'mount -t tmpfs -o noexec none /mnt; exec "$0" "$@"' "$0" "$@""#;
     alone_with_setup(mount, async |runner| {
-        if std::env::var_os("CCM_MOUNTED").is_none() {
-            return skipped("private mounts are not possible here");
-        }
         let program = program(Path::new("/mnt"), "script", b"#!/bin/sh\n", 0o755);
         let error = start_error(runner, &Command { program, ..shell("") }).await;
         assert_eq!(error.to_string(), "\"/mnt/script\" is on a file system that is mounted noexec");

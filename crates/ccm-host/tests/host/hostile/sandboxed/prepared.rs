@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command as Tool;
 
 use ccm_host::{Sandbox, SandboxLayer, SystemRunner};
-use ccm_testkit::{isolated_with_setup, skipped, wait_until};
+use ccm_testkit::{isolated_with_setup, needs_own_mounts, wait_until};
 use nix::unistd::Pid;
 
 use super::server::server_and_copy;
@@ -15,7 +15,7 @@ use crate::hostile::block_on;
 use crate::hostile::launched::launcher;
 
 /// Runs the rest with shared mounts of its own, as on most machines, and with a copy of `/etc`.
-const OWN_ETC: &str = r#"unshare -m true 2>/dev/null && [ -z "$CCM_MOUNTED" ] && CCM_MOUNTED=yes exec unshare -m \
+const OWN_ETC: &str = r#"exec unshare -m \
     sh -c 'mount -t tmpfs -o mode=755 none /mnt && cp -a /etc/. /mnt/ 2> /dev/null; mount --bind /mnt /etc &&
     umount /mnt && mount --make-rshared / && exec "$0" "$@"' "$0" "$@""#;
 /// File that is opened to every sandbox.
@@ -24,10 +24,10 @@ const READ: &str = "cat /etc/locale.conf";
 
 /// Runs a body with files and mounts of its own; not at all where that is not possible.
 fn with_own_etc(body: impl AsyncFnOnce(&SystemRunner, &Place)) {
+    if !needs_own_mounts() {
+        return;
+    }
     isolated_with_setup(OWN_ETC, || {
-        if std::env::var_os("CCM_MOUNTED").is_none() {
-            return skipped("private mounts are not possible here");
-        }
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
         block_on(async { body(&runner, &Place::new()).await });
     });
@@ -168,10 +168,10 @@ fn paths_above_those_of_the_system_are_opened_as_they_are() {
 /// Runs a body as [`with_own_etc`], without Landlock too: then the mounts alone hold.
 #[expect(clippy::needless_pass_by_value, reason = "a body is written where it is run")]
 fn with_mounts_alone(body: impl AsyncFn(&SystemRunner, &Place)) {
+    if !needs_own_mounts() {
+        return;
+    }
     isolated_with_setup(OWN_ETC, || {
-        if std::env::var_os("CCM_MOUNTED").is_none() {
-            return skipped("private mounts are not possible here");
-        }
         for off in [&[][..], &[SandboxLayer::Landlock]] {
             let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
             let runner = off.iter().fold(runner, |runner, layer| runner.without(*layer));

@@ -36,6 +36,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         let text = without_blocks(&text);
         let paths = code(&text).filter(|word| is_path(word)).map(existing_part);
         let missing = paths.filter(|path| !root.join(path).exists());
+        let unknown =
+            code(&text).filter(|word| is_source_file(word) && !has_file(&root.join("crates"), word));
+        let missing = missing.chain(unknown);
         let folder = page.parent().unwrap_or(root);
         let broken = links(&text).filter(|link| !folder.join(link).exists());
         errors
@@ -70,6 +73,21 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_path(word: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
+}
+
+/// Returns `true` for the name of a source file without its folders.
+fn is_source_file(word: &str) -> bool {
+    let is_source = Path::new(word).extension().is_some_and(|extension| extension == "rs");
+    is_source && !word.contains('/') && existing_part(word) == word
+}
+
+/// Returns `true` if a folder has a file of this name, at any depth.
+fn has_file(folder: &Path, name: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        entry.file_name() == name
+            || entry.file_type().is_ok_and(|kind| kind.is_dir()) && has_file(&entry.path(), name)
+    })
 }
 
 /// Returns a path up to the first part that stands for something new.

@@ -132,9 +132,10 @@ fn with_tables(path: &Path, page: &str, pages: &[(PathBuf, String)]) -> Result<S
 const PROPERTIES: &str = "<!-- properties of ";
 const LIST: &str = "<!-- list of ";
 
-/// Returns the position and the kind of the first marker of a text.
+/// Returns the position and the kind of the first marker of a text. A marker begins a line: the guide shows others.
 fn next_marker(text: &str) -> Option<(usize, &'static str)> {
-    [PROPERTIES, LIST].into_iter().filter_map(|kind| Some((text.find(kind)?, kind))).min()
+    let markers = [PROPERTIES, LIST].into_iter();
+    markers.filter_map(|kind| Some((text.find(&format!("\n{kind}"))? + 1, kind))).min()
 }
 
 /// Escapes a text as a cell of a table.

@@ -224,7 +224,7 @@ fn the_tab_key_completes_in_bash_and_zsh() {
             ("ccm validate m\t", "my site.yaml is valid"),
             ("ccm validate my\\ si\t", "my site.yaml is valid"),
             ("ccm graph --format=dot my\t", "digraph"),
-            ("ccm graph 'my site.yaml' --fo\tdot", "digraph"),
+            ("ccm graph 'my site.yaml' --ou\tdot", "digraph"),
         ] {
             let Some(terminal) = typed(scratch, shell, preparation, line) else { break };
             assert!(terminal.contains(shown), "{shell}: {line:?}: {terminal}");

@@ -169,9 +169,11 @@ values:
     assert_eq!(packages["sources"][2]["value"], json!(["nginx", "ca-certificates"]));
     let redacted = json!([{"kind": "file", "name": "data/host/web1.yaml", "value": "[redacted]"}]);
     assert_eq!(password["sources"], redacted);
-    // Only an explanation has another format.
-    let alone = run(&scratch, &["data", "parse", "m.yaml", "hostname=web1", "--output", "json"], &[]);
-    assert_eq!(alone.code, 64, "{}", alone.shown());
+    // Only an explanation is a text, and it is not YAML.
+    for options in [&["--output", "text"][..], &["--explain", "--output", "yaml"]] {
+        let called = run(&scratch, &[&["data", "parse", "m.yaml", "hostname=web1"], options].concat(), &[]);
+        assert_eq!(called.code, 64, "{}", called.shown());
+    }
 }
 
 #[test]

@@ -35,35 +35,35 @@ fn help_lists_the_options_of_each_command() {
         (
             "validate",
             "[OPTIONS] <MANIFEST>...",
-            format!("--strict --no-files V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output"),
+            format!("--strict --no-files V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output --json"),
         ),
         (
             "graph",
             "[OPTIONS] <MANIFEST>",
-            format!("--format V Data {inputs} --no-env Limits --max-manifest-size"),
+            format!("V Data {inputs} --no-env Limits --max-manifest-size Output --output --json"),
         ),
         (
             "history",
             "[OPTIONS] [RUN] [RESOURCE]",
-            "--changed --failed --manifest --since --resource --slowest --lines V Output --output Record \
+            "--changed --failed --manifest --since --resource --slowest --lines V Output --output --json Record \
              --state-dir"
                 .into(),
         ),
         (
             "status",
             "[OPTIONS]",
-            "--check --max-age --pending --manifest V Output --output Record --state-dir".into(),
+            "--check --max-age --pending --manifest V Output --output --json Record --state-dir".into(),
         ),
-        ("pause", "[OPTIONS]", "--for --reason --end V Output --output Record --state-dir".into()),
-        ("policy check", "[OPTIONS]", "--policy V".into()),
-        ("policy show", "[OPTIONS]", "--policy --classes V".into()),
+        ("pause", "[OPTIONS]", "--for --reason --end V Output --output --json Record --state-dir".into()),
+        ("policy check", "[OPTIONS]", "--policy V Output --output --json".into()),
+        ("policy show", "[OPTIONS]", "--policy --classes V Output --output --json".into()),
         (
             "policy explain",
             "[OPTIONS] [COMMAND]...",
-            "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --json --batch"
+            "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --output --json --batch"
                 .into(),
         ),
-        ("approvals", "[OPTIONS]", "--watch V Output --json".into()),
+        ("approvals", "[OPTIONS]", "--watch V Output --output --json".into()),
         (
             "approve",
             "[OPTIONS] [CODE]",
@@ -72,17 +72,17 @@ fn help_lists_the_options_of_each_command() {
                  --max-manifest-size"
             ),
         ),
-        ("audit init", "[OPTIONS]", "V Output --json".into()),
+        ("audit init", "[OPTIONS]", "V Output --output --json".into()),
         (
             "audit log",
             "[OPTIONS]",
-            "--run --since --user --resource --lines --directory V Output --json".into(),
+            "--run --since --user --resource --lines --directory V Output --output --json".into(),
         ),
-        ("audit verify", "[OPTIONS]", "--key --against --chain --directory V Output --json".into()),
-        ("audit checkpoint", "[OPTIONS]", "--directory V".into()),
+        ("audit verify", "[OPTIONS]", "--key --against --chain --directory V Output --output --json".into()),
+        ("audit checkpoint", "[OPTIONS]", "--directory V Output --output --json".into()),
         ("audit export", "[OPTIONS] <DIR>", "--directory V".into()),
-        ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
-        ("schema", "[OPTIONS]", "--events V".into()),
+        ("backup list", "[OPTIONS] [PATH]", "V Output --output --json Record --state-dir".into()),
+        ("schema", "[OPTIONS]", "--events V Output --output --json".into()),
         (
             "timer install",
             "[OPTIONS] <MANIFEST>",
@@ -92,21 +92,21 @@ fn help_lists_the_options_of_each_command() {
                  --state-dir --keep-runs"
             ),
         ),
-        ("timer list", "[OPTIONS]", "--user V Output --output".into()),
+        ("timer list", "[OPTIONS]", "--user V Output --output --json".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("init", "[OPTIONS] [FILE]", "V".into()),
-        ("facts", "[OPTIONS] [PATH]", "--raw --yaml V Data --fact --facts".into()),
+        ("facts", "[OPTIONS] [PATH]", "--raw V Data --fact --facts Output --output --json --yaml".into()),
         (
             "eval",
             "[OPTIONS] <EXPRESSION>",
-            format!("--explain --show-sensitive V Data {inputs} --vars"),
+            format!("--explain --show-sensitive V Data {inputs} --vars Output --output --json --yaml"),
         ),
-        ("explain", "[OPTIONS] [TYPE[.PROPERTY]] [PROPERTY]", "V".into()),
+        ("explain", "[OPTIONS] [TYPE[.PROPERTY]] [PROPERTY]", "V Output --output --json".into()),
         (
             "hiera parse",
             "[OPTIONS] [FILE] [FACT=VALUE]...",
-            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --output --yaml --env \
+            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --output --json --yaml --env \
              --env-prefix --show-sensitive"
                 .into(),
         ),
@@ -157,6 +157,116 @@ fn wrong_arguments_are_named() {
     expect(&rest, &["unexpected argument '…'"], &["--data 'motd=a b'"]);
 }
 
+/// Commands that print a line about what they did, a script, or what another program reads.
+const WITHOUT_DOCUMENT: [&str; 11] = [
+    "init",
+    "timer install",
+    "timer remove",
+    "backup restore",
+    "backup prune",
+    "completions",
+    "approvals export",
+    "approvals reject",
+    "approve",
+    "audit export",
+    "mcp",
+];
+
+/// Calls `each` for each command that has no commands below it.
+fn for_each_command(command: &clap::Command, name: &str, each: &mut impl FnMut(&clap::Command, &str)) {
+    let inner: Vec<&clap::Command> = command
+        .get_subcommands()
+        .filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+        .collect();
+    if inner.is_empty() || name == "approvals" {
+        each(command, name);
+    }
+    for inner in inner {
+        let name = format!("{name} {}", inner.get_name());
+        for_each_command(inner, name.trim(), each);
+    }
+}
+
+#[test]
+fn every_command_spells_json_and_sizes_alike() {
+    let mut root = ccm_cli::command();
+    root.build();
+    for_each_command(&root, "", &mut |command, name| {
+        let option = |long: &str| command.get_arguments().find(|option| option.get_long() == Some(long));
+        let has_json = option("output").is_some_and(|output| {
+            output.get_possible_values().iter().any(|value| value.get_name() == "json")
+        });
+        let is_excepted = WITHOUT_DOCUMENT.contains(&name);
+        assert_eq!(has_json, !is_excepted || name == "timer install", "{name} --output json");
+        let is_flag = option("json").is_some_and(|json| !json.get_action().takes_values());
+        let reads_json = name.starts_with("tool ") && name != "tool list";
+        assert_eq!(is_flag, has_json && !reads_json, "{name} --json");
+        for size in command.get_arguments().filter(|option| {
+            option.get_value_names().is_some_and(|names| names.iter().any(|name| name == "SIZE"))
+        }) {
+            let with = |text: &str| {
+                let option = clap::Arg::new("size").value_parser(size.get_value_parser().clone());
+                let matches = clap::Command::new("ccm").arg(option).try_get_matches_from(["ccm", text]);
+                matches.ok().and_then(|matches| matches.get_one::<u64>("size").copied())
+            };
+            for (text, bytes) in
+                [("64K", Some(64_000)), ("64Ki", Some(65_536)), ("64MiB", Some(64 << 20)), ("64KBB", None)]
+            {
+                assert_eq!(with(text), bytes, "{name} {size} {text}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_document_is_printed_by_both_options() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", manifest_that_makes(&scratch.at("made")));
+    scratch.write("data.yaml", "data: {a: 1}\n");
+    scratch.write("policy.yaml", "ccm_policy: 1\n");
+    scratch.write("verdicts.yaml", "tool: {allow: [ls]}\n");
+    for line in [
+        "apply m.yaml",
+        "validate m.yaml",
+        "graph m.yaml",
+        "history",
+        "history last",
+        "status",
+        "status --pending",
+        "pause",
+        "policy check --policy policy.yaml",
+        "policy show",
+        "policy test verdicts.yaml --policy policy.yaml",
+        "policy explain -- ls",
+        "policy schema",
+        "backup list",
+        "facts host.info",
+        "hiera parse data.yaml",
+        "hiera parse data.yaml --explain",
+        "eval 1",
+        "eval 1 --explain",
+        "explain",
+        "explain file",
+        "explain file.mode",
+        "schema",
+    ] {
+        let documents = ["--output=json", "--json"].map(|option| {
+            let mut args: Vec<&str> = line.split(' ').collect();
+            let at = args.iter().position(|word| *word == "--").unwrap_or(args.len());
+            args.insert(at, option);
+            let called = ccm(&scratch, &args).run();
+            assert!(matches!(called.code, 0 | 5 | 7), "{line}: {}", called.shown());
+            serde_json::from_str::<serde_json::Value>(&called.stdout).expect("a document")
+        });
+        // Each run has an id of its own, and the machine goes on.
+        if !["apply m.yaml", "facts host.info"].contains(&line) {
+            assert_eq!(documents[0], documents[1], "{line}");
+        }
+    }
+    let old = ccm(&scratch, &["graph", "--format", "json", "m.yaml"]).run();
+    assert_eq!(old.stdout, ccm(&scratch, &["graph", "--json", "m.yaml"]).run().stdout);
+}
+
 #[test]
 fn commands_of_other_tools_come_with_that_of_ccm() {
     let scratch = Scratch::new();
@@ -195,7 +305,7 @@ fn wrong_values_of_options_are_named() {
     let prefix = ccm(&scratch, &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]).run();
     expect_error(&prefix, 64, "", &["value '1-x'", "'--env-prefix <PREFIX>'", "digit"], &[]);
     let format = ccm(&scratch, &["graph", "--format", "svg", "manifest.yaml"]).run();
-    expect_error(&format, 64, "", &["value 'svg'", "'--format <FORMAT>'", "text, dot, mermaid"], &[]);
+    expect_error(&format, 64, "", &["value 'svg'", "'--output <FORMAT>'", "text, dot, mermaid"], &[]);
 }
 
 /// Returns a manifest with an exec that makes a file.

@@ -143,5 +143,5 @@ fn show_rendered(console: &Console, manifests: &[&LoadedManifest<'_>]) -> Comman
     if errors.is_empty() {
         return console.print(&text);
     }
-    Err(CommandError::new("the manifest can't be rendered; nothing was run").after(errors))
+    Err(CommandError::new("the manifest can't be rendered; nothing was run").after(&errors))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{ApprovalsError, ApproveError, ExitCode, Session, approvers_hint};
 
-use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
+use crate::arguments::{ApprovalsArguments, ApprovalsCommand, DocumentFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -22,7 +22,10 @@ pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> CommandR
     match &arguments.command {
         None if arguments.watch => watch(arguments, console, &session),
         None => console.print(&text(arguments, &session)?),
-        Some(ApprovalsCommand::Show { code }) => console.print(&shown(code, &session)?),
+        Some(ApprovalsCommand::Show { code, output }) if output.format == DocumentFormat::Json => {
+            console.print(&screen::json(&[session.approval_request(code)?]))
+        }
+        Some(ApprovalsCommand::Show { code, .. }) => console.print(&shown(code, &session)?),
         Some(ApprovalsCommand::Export { code }) => export(code, console, &session),
         Some(ApprovalsCommand::Reject { code, reason, key }) => {
             reject(code, (reason, key.as_deref()), console, &session)
@@ -67,7 +70,7 @@ impl From<&ApprovalsError> for CommandError {
 
 fn text(arguments: &ApprovalsArguments, session: &Session) -> CommandResult<String> {
     let requests = session.approval_requests()?;
-    if arguments.json {
+    if arguments.output.format == DocumentFormat::Json {
         return Ok(screen::json(&requests));
     }
     let requests: Vec<_> = requests.into_iter().filter(|request| screen::is_shown(&request.state)).collect();

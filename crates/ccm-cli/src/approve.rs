@@ -45,7 +45,7 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Comma
         if !listed.state.is_live() {
             return Err(CommandError::new("nothing can be approved any more"));
         }
-        let approvers = session.approvers().map_err(|error| ApprovalsError::from(error))?;
+        let approvers = session.approvers().map_err(ApprovalsError::from)?;
         let key = session.signing_key(arguments.key.clone(), Some(&approvers))?;
         let question = format!("Sign with {}? [y/N] ", manifest::key_name(&key));
         if !is_confirmed(console, &question, arguments.yes)? {
@@ -92,7 +92,7 @@ fn is_confirmed(console: &Console, question: &str, is_yes: bool) -> CommandResul
         let message = "nobody can answer without a terminal; nothing was approved";
         return Err(CommandError::new(message).hint(hint));
     }
-    let answer = block_on(ccm_runtime::process::ask(question)).flatten();
+    let answer = block_on(ccm_runtime::process::ask(question)).and_then(|answer| answer);
     let answer = answer.map_err(|error| {
         CommandError::new("the answer can't be read; nothing was approved").caused_by(&error)
     })?;

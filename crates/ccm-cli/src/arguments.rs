@@ -16,6 +16,7 @@ mod history;
 mod init;
 mod inputs;
 mod mcp;
+mod output;
 mod parsers;
 mod pause;
 mod policy;
@@ -46,10 +47,13 @@ pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
-    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments,
-    ValueArguments,
+    DataArguments, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
 };
 pub(crate) use mcp::{McpArguments, ToolSetArgument};
+pub(crate) use output::{
+    DocumentFormat, ExplainedFormat, JsonFormat, OutputArguments, OutputFormat, ValueFormat,
+    ValueOutputArguments,
+};
 pub(crate) use parsers::events_file;
 pub(crate) use pause::PauseArguments;
 pub(crate) use policy::{

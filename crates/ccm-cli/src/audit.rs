@@ -13,13 +13,15 @@ use serde_json::json;
 
 use crate::arguments::{
     AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,
-    AuditVerifyArguments,
+    AuditVerifyArguments, DocumentFormat,
 };
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
 use listing::{Listing, LogFilter};
 
+/// Maximum number of entries that are listed, unless an option names another.
+const MAX_LISTED: usize = 100;
 /// Maximum number of findings that are listed.
 const MAX_FINDINGS: usize = 20;
 /// Hint for a log that was changed.
@@ -78,7 +80,7 @@ impl From<AuditAccessError> for CommandError {
 fn init(arguments: &AuditInitArguments, console: &Console, session: &Session) -> CommandResult {
     let made = session.init_audit()?;
     let key = format!("{} ccm-audit@{}", made.key, made.machine);
-    if arguments.json {
+    if arguments.output.format == DocumentFormat::Json {
         let document = json!({ "path": made.path, "machine": made.machine, "key": key });
         return console.print(&format!("{document:#}\n"));
     }
@@ -89,6 +91,10 @@ fn init(arguments: &AuditInitArguments, console: &Console, session: &Session) ->
 }
 
 fn log(arguments: &AuditLogArguments, console: &Console, session: &Session) -> CommandResult {
+    let is_json = arguments.output.format == DocumentFormat::Json;
+    if is_json && arguments.limit.is_some() {
+        return Err(CommandError::usage("`--lines` limits the text, and not the lines of `--output json`"));
+    }
     let now = SystemClock::new().now();
     let directory = arguments.place.directory.as_deref();
     let mut run = arguments.run.clone();
@@ -104,7 +110,7 @@ fn log(arguments: &AuditLogArguments, console: &Console, session: &Session) -> C
         user: arguments.user.clone(),
         resource: arguments.resource.clone(),
     };
-    let mut listing = Listing::new(filter, (!arguments.json).then_some(arguments.limit));
+    let mut listing = Listing::new(filter, (!is_json).then(|| arguments.limit.unwrap_or(MAX_LISTED)));
     let mut printed = Ok(ExitCode::Success);
     session.read_audit(directory, &mut |line| {
         listing.take(line);
@@ -137,7 +143,7 @@ fn verify(arguments: &AuditVerifyArguments, console: &Console, session: &Session
     let next_key = if arguments.chain { NextKeyCheck::Skipped } else { key_check(directory) };
     let trust = Trust { first_key, checkpoints, next_key };
     let found = session.verify_audit(directory, &trust)?;
-    if arguments.json {
+    if arguments.output.format == DocumentFormat::Json {
         console.print(&format!("{:#}\n", document(&found)))?;
         return Ok(if found.is_intact() { ExitCode::Success } else { ExitCode::NothingRun });
     }

@@ -32,7 +32,7 @@ fn list(arguments: &BackupListArguments, console: &Console) -> CommandResult {
     // The run of a backup is useful, and not necessary.
     let history = session.history().ok();
     let run = |backup: &Backup| history.as_ref().and_then(|history| run_of(history, backup));
-    let text = match arguments.output {
+    let text = match arguments.output.format {
         DocumentFormat::Json => {
             printed::document(&backups.iter().map(|found| document(found, run(found))).collect())
         }

@@ -32,6 +32,7 @@ impl Console {
     }
 
     /// Prints the result of a command to standard output. A closed output is no error, as with `head`.
+    #[expect(clippy::unused_self, reason = "standard output belongs to the console as standard error does")]
     pub(crate) fn print(&self, text: &str) -> CommandResult {
         let mut stdout = stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

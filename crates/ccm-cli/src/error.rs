@@ -17,31 +17,21 @@ pub(crate) type CommandResult<T = ExitCode> = Result<T, CommandError>;
 /// Reason why a command did not do what it was called for.
 #[derive(Debug)]
 pub(crate) struct CommandError {
-    /// Errors in a manifest or another text, with excerpts.
-    located: String,
-    /// Empty if everything is said by the located errors.
+    /// Text before the message: errors with excerpts of a manifest, or errors that were found before this one.
+    before: String,
+    /// Empty if the text before says everything.
     message: String,
-    causes: Vec<String>,
-    /// Lines that belong to the message.
-    list: Vec<String>,
+    /// Causes, or lines that belong to the message.
+    details: Vec<String>,
     hints: Vec<String>,
     code: ExitCode,
-    /// Errors that were found before this one.
-    earlier: Vec<Self>,
 }
 
 impl CommandError {
     /// Creates an error before anything was run.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            located: String::new(),
-            message: message.into(),
-            causes: Vec::new(),
-            list: Vec::new(),
-            hints: Vec::new(),
-            code: ExitCode::NothingRun,
-            earlier: Vec::new(),
-        }
+        let (before, message) = (String::new(), message.into());
+        Self { before, message, details: Vec::new(), hints: Vec::new(), code: ExitCode::NothingRun }
     }
 
     /// Creates an error in the use of the command line.
@@ -56,18 +46,17 @@ impl CommandError {
 
     /// Creates an error with the message and the causes of another one.
     pub(crate) fn of(error: &dyn Error) -> Self {
-        Self { causes: causes(error), ..Self::new(error.to_string()) }
+        causes(error).iter().fold(Self::new(error.to_string()), Self::caused_by)
     }
 
     /// Creates an error of the set-up of ccm itself.
     pub(crate) fn setup(error: &dyn Error) -> Self {
-        let causes = std::iter::once(error.to_string()).chain(causes(error)).collect();
-        Self { causes, ..Self::new("ccm can't start a run") }
+        causes(error).iter().fold(Self::new("ccm can't start a run").caused_by(&error), Self::caused_by)
     }
 
     /// Creates an error of errors with a location.
     pub(crate) fn located(findings: &Findings) -> Self {
-        Self { located: diagnostics::text(findings), ..Self::new("") }
+        Self { before: diagnostics::text(findings), ..Self::new("") }
     }
 
     /// Creates an error of a signal before anything was run. Nothing else stops ccm at that time.
@@ -79,7 +68,7 @@ impl CommandError {
     /// Creates an error of several ones, with the exit code of the last.
     pub(crate) fn of_several(mut errors: Vec<Self>) -> Self {
         let last = errors.pop().unwrap_or_else(|| Self::new(""));
-        last.after(errors)
+        last.after(&errors)
     }
 
     /// Sets the message of located errors.
@@ -94,12 +83,15 @@ impl CommandError {
     }
 
     pub(crate) fn caused_by(mut self, cause: &impl ToString) -> Self {
-        self.causes.push(cause.to_string());
+        self.details.push(format!("caused by: {}", cause.to_string()));
         self
     }
 
-    pub(crate) fn with_list(self, list: Vec<String>) -> Self {
-        Self { list, ..self }
+    /// Adds lines to the message, which is complete.
+    pub(crate) fn with_list(mut self, list: Vec<String>) -> Self {
+        self.message += if list.is_empty() { "" } else { ":" };
+        self.details.extend(list);
+        self
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
@@ -115,8 +107,10 @@ impl CommandError {
         Self { code, ..self }
     }
 
-    pub(crate) fn after(self, earlier: Vec<Self>) -> Self {
-        Self { earlier, ..self }
+    /// Adds errors that were found before.
+    pub(crate) fn after(self, earlier: &[Self]) -> Self {
+        let earlier: String = earlier.iter().map(Self::text).collect();
+        Self { before: earlier + &self.before, ..self }
     }
 
     /// Returns the exit code.
@@ -126,17 +120,13 @@ impl CommandError {
 
     /// Returns the text for standard error: the message, its causes, then hints.
     pub(crate) fn text(&self) -> String {
-        let mut text: String = self.earlier.iter().map(Self::text).collect();
-        text += &self.located;
-        let mut line = |before: &str, line: &str, end: &str| {
-            text += &format!("{before}{}{end}\n", escape_control(line));
-        };
+        let mut text = self.before.clone();
+        let mut line = |start: &str, line: &str| text += &format!("{start}{}\n", escape_control(line));
         if !self.message.is_empty() {
-            line("error: ", &self.message, if self.list.is_empty() { "" } else { ":" });
+            line("error: ", &self.message);
         }
-        self.list.iter().for_each(|listed| line("  ", listed, ""));
-        self.causes.iter().for_each(|cause| line("  caused by: ", cause, ""));
-        self.hints.iter().for_each(|hint| line("hint: ", hint, ""));
+        self.details.iter().for_each(|detail| line("  ", detail));
+        self.hints.iter().for_each(|hint| line("hint: ", hint));
         text
     }
 }
@@ -145,6 +135,13 @@ impl CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::setup(&error)
+    }
+}
+
+/// An error of the command line, as clap words it.
+impl From<clap::Error> for CommandError {
+    fn from(error: clap::Error) -> Self {
+        Self { before: error.render().ansi().to_string(), ..Self::usage("") }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use ccm_model::escape_control;
 use ccm_runtime::{ExpressionError, ExpressionNames, printed};
+use serde_json::{Value, json};
 
-use crate::arguments::EvalArguments;
+use crate::arguments::{EvalArguments, ExplainedFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -11,15 +12,24 @@ use crate::session;
 /// Prints the value of an expression, or the names in it.
 pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
+    let format = arguments.output.output.format;
+    format.check(arguments.explain).map_err(CommandError::usage)?;
     if arguments.explain {
-        return console.print(&explanation(&session.explain_expression(&arguments.expression)?));
+        let names = session.explain_expression(&arguments.expression)?;
+        return console.print(&match format {
+            ExplainedFormat::Json => printed::document(&document(&names)),
+            _ => explanation(&names),
+        });
     }
     let facts = session::facts(&arguments.facts);
     let data = session::data(&arguments.data);
     let evaluated = session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data)?;
     console.findings(&evaluated.warnings);
     let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
-    console.print(&printed::json(&value))
+    console.print(&match format {
+        ExplainedFormat::Yaml => printed::yaml(&value),
+        _ => printed::json(&value),
+    })
 }
 
 impl From<ExpressionError> for CommandError {
@@ -30,6 +40,21 @@ impl From<ExpressionError> for CommandError {
             error => Self::setup(&error),
         }
     }
+}
+
+/// Returns the names in an expression as JSON. A computed name is null, or empty for what has paths.
+fn document(names: &ExpressionNames) -> Value {
+    json!({
+        "facts": names.facts,
+        "data": names.data,
+        "environment": names.environment,
+        "captures": names.captures,
+        "files": names.files,
+        "templates": names.templates,
+        "credentials": names.credentials,
+        "others": names.others,
+        "early": names.is_early(),
+    })
 }
 
 /// Returns the names in an expression and the earliest time of its evaluation, a line for each kind.

@@ -1,8 +1,9 @@
 //! `ccm explain`: the reference of resource types.
 
-use ccm_runtime::{Explanation, PropertyReference, TypeReference, UnknownName};
+use ccm_runtime::{Explanation, PropertyReference, TypeReference, UnknownName, printed};
+use serde_json::json;
 
-use crate::arguments::ExplainArguments;
+use crate::arguments::{DocumentFormat, ExplainArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -12,7 +13,11 @@ const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
 pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> CommandResult {
-    console.print(&text(&session::open(console).explain(arguments.full_name().as_deref())?))
+    let explanation = session::open(console).explain(arguments.full_name().as_deref())?;
+    console.print(&match arguments.output.format {
+        DocumentFormat::Text => text(&explanation),
+        DocumentFormat::Json => printed::document(&json!(explanation)),
+    })
 }
 
 impl From<UnknownName> for CommandError {

@@ -2,7 +2,7 @@
 
 use ccm_runtime::{Value, printed};
 
-use crate::arguments::FactsArguments;
+use crate::arguments::{FactsArguments, ValueFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -14,7 +14,10 @@ pub(crate) fn run(arguments: &FactsArguments, console: &Console) -> CommandResul
     if arguments.raw {
         return console.print(&raw(arguments.path.as_deref().unwrap_or_default(), &value)?);
     }
-    console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+    console.print(&match arguments.output.output.format {
+        ValueFormat::Json => printed::json(&value),
+        ValueFormat::Yaml => printed::yaml(&value),
+    })
 }
 
 /// Returns a value without quotes, with a line for each element of a list. Null is an empty line.

@@ -9,13 +9,15 @@ use ccm_runtime::{
     ValueSource, printed, url_hint,
 };
 
-use crate::arguments::{DocumentFormat, HieraParseArguments};
+use crate::arguments::{ExplainedFormat, HieraParseArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::{manifest, session};
 
 /// Prints the values of a file for some facts.
 pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> CommandResult {
+    let format = arguments.output.output.format;
+    format.check(arguments.explain).map_err(CommandError::usage)?;
     let session = session::open(console);
     let (file, given) = file_and_facts(arguments, session::hiera_of_environment());
     let Some(file) = file else {
@@ -39,11 +41,11 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> Command
     })?;
     console.findings(&data.warnings);
     if arguments.explain {
-        return console.print(&match arguments.output {
-            DocumentFormat::Text => explanation(&data, arguments.show_sensitive),
-            DocumentFormat::Json => {
+        return console.print(&match format {
+            ExplainedFormat::Json => {
                 printed::document(&DataDocument::new(&data, arguments.show_sensitive).json())
             }
+            _ => explanation(&data, arguments.show_sensitive),
         });
     }
     let value = match &arguments.query {
@@ -56,7 +58,10 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> Command
             CommandError::located(&Findings { diagnostics, ..Findings::default() })
         })?);
     }
-    console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+    console.print(&match format {
+        ExplainedFormat::Yaml => printed::yaml(&value),
+        _ => printed::json(&value),
+    })
 }
 
 /// Returns the file of values and the facts. With a file from the environment, the first argument may be a fact.

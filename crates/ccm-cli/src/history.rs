@@ -55,7 +55,7 @@ impl View<'_> {
     }
 
     fn is_json(&self) -> bool {
-        self.arguments.output == DocumentFormat::Json
+        self.arguments.output.format == DocumentFormat::Json
     }
 
     fn filter(&self) -> RunFilter {

@@ -33,7 +33,7 @@ pub(crate) fn report_missing_verification(
         _ => CommandError::of(error),
     };
     let message = "the manifest was applied once, and the second run, which verifies it, was not started";
-    console.error(&CommandError::new(message).after(vec![reason]));
+    console.error(&CommandError::new(message).after(&[reason]));
     code.and_failed()
 }
 

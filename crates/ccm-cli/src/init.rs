@@ -75,7 +75,7 @@ fn validate(text: &str, console: &Console) -> CommandResult<usize> {
             ValidationError::Policy(error) => (&**error).into(),
             error => CommandError::of(error),
         };
-        CommandError::new("the manifest is not valid on this machine; nothing was written").after(vec![found])
+        CommandError::new("the manifest is not valid on this machine; nothing was written").after(&[found])
     })?;
     Ok(validation.resources)
 }

@@ -80,7 +80,7 @@ impl Listeners {
         progress: ProgressLine,
     ) -> Self {
         let verbosity = verbosity(arguments);
-        let report = match arguments.output {
+        let report = match arguments.output.format {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
                 let screen = report_screen();

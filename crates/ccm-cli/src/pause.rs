@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &PauseArguments, console: &Console) -> CommandResul
 }
 
 fn change(arguments: &PauseArguments, session: &Session) -> Result<String, PauseError> {
-    let is_json = arguments.output == DocumentFormat::Json;
+    let is_json = arguments.output.format == DocumentFormat::Json;
     if arguments.end {
         let ended = session.end_pause()?;
         return Ok(match ended {

@@ -4,16 +4,18 @@ mod explanation;
 mod overview;
 
 use std::io::BufRead as _;
+use std::sync::Arc;
 
 use ccm_runtime::policy::{
     Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
     VerdictTestError, policy_schema,
 };
-use ccm_runtime::{ApproversError, CheckedPolicy, ExitCode, Findings, Session, approvers_hint};
+use ccm_runtime::{ApproversError, CheckedPolicy, ExitCode, Findings, Session, approvers_hint, printed};
+use serde_json::json;
 
 use crate::arguments::{
-    PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments, PolicyPlaceArguments,
-    PolicyShowArguments, PolicyTestArguments,
+    DocumentFormat, PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments,
+    PolicyPlaceArguments, PolicyShowArguments, PolicyTestArguments,
 };
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
@@ -27,7 +29,7 @@ pub(crate) fn run(command: &PolicyCommand, console: &Console) -> CommandResult {
         PolicyCommand::Show(arguments) => show(arguments, console, &session),
         PolicyCommand::Test(arguments) => test(arguments, console, &session),
         PolicyCommand::Explain(arguments) => explain(arguments, console, &session),
-        PolicyCommand::Schema => console.print(&format!("{:#}\n", policy_schema())),
+        PolicyCommand::Schema(_) => console.print(&format!("{:#}\n", policy_schema())),
     }
 }
 
@@ -53,11 +55,20 @@ pub(crate) fn policy_error(error: &PolicyError, consequence: &str) -> CommandErr
     if consequence.is_empty() { found } else { found.therefore(consequence) }
 }
 
+impl From<Arc<PolicyError>> for CommandError {
+    fn from(error: Arc<PolicyError>) -> Self {
+        (&*error).into()
+    }
+}
+
 /// Returns the named policy, or else that of this machine; `None` if it has none.
-fn read(arguments: &PolicyFileArguments, session: &Session) -> CommandResult<Option<CheckedPolicy>> {
+fn read(
+    arguments: &PolicyFileArguments,
+    session: &Session,
+) -> Result<Option<CheckedPolicy>, Arc<PolicyError>> {
     match &arguments.policy {
         Some(path) => Ok(Some(session.read_policy(path)?)),
-        None => session.policy().map(|found| found.cloned()).map_err(|error| (&*error).into()),
+        None => session.policy().map(Option::<&_>::cloned),
     }
 }
 
@@ -67,19 +78,38 @@ fn policy_or_standard(arguments: &PolicyFileArguments, session: &Session) -> Com
 }
 
 fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session) -> CommandResult {
-    let Some(CheckedPolicy { policy, files, warnings }) = read(&arguments.file, session)? else {
+    let is_json = arguments.output.format == DocumentFormat::Json;
+    let checked = read(&arguments.file, session);
+    if is_json
+        && let Err(error) = &checked
+        && let PolicyError::Errors(errors) = &**error
+    {
+        let document = json!({ "valid": false, "files": [], "rules": [], "findings": errors.document() });
+        return console.print(&printed::document(&document)).map(|_| ExitCode::NothingRun);
+    }
+    let Some(CheckedPolicy { policy, files, warnings }) = checked? else {
         let hint = "write /etc/ccm/policy.yaml, or name a file with `--policy`";
         return Err(CommandError::new("this machine has no policy").hint(hint));
     };
-    console.findings(&warnings);
-    console.findings(&Findings { diagnostics: policy.conflicts(), texts: policy.texts().clone() });
+    let conflicts = Findings { diagnostics: policy.conflicts(), texts: policy.texts().clone() };
+    if !is_json {
+        console.findings(&warnings);
+        console.findings(&conflicts);
+    }
+    if arguments.file.policy.is_none() {
+        check_approvers(&policy, console, session)?;
+    }
+    if is_json {
+        let rules: Vec<String> =
+            (0..policy.rules().len()).map(|position| policy.rule_label(position)).collect();
+        let findings = [warnings.document(), conflicts.document()].concat();
+        let document = json!({ "valid": true, "files": files, "rules": rules, "findings": findings });
+        return console.print(&printed::document(&document));
+    }
     let rules = match policy.rules().len() {
         1 => "1 rule".to_owned(),
         count => format!("{count} rules"),
     };
-    if arguments.file.policy.is_none() {
-        check_approvers(&policy, console, session)?;
-    }
     console.print(&format!("{} is valid: {rules}\n", files.join(", ")))
 }
 
@@ -110,7 +140,10 @@ fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Com
 
 fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -> CommandResult {
     let checked = read(&arguments.file, session)?;
-    console.print(&overview::text(checked.as_ref(), arguments.classes))
+    console.print(&match arguments.output.format {
+        DocumentFormat::Text => overview::text(checked.as_ref(), arguments.classes),
+        DocumentFormat::Json => printed::document(&overview::json(checked.as_ref(), arguments.classes)),
+    })
 }
 
 fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -> CommandResult {
@@ -122,7 +155,7 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
         }
         error => CommandError::of(error),
     })?;
-    let mut failed = 0;
+    let mut failed = Vec::new();
     let mut text = String::new();
     for test in &tests {
         let options = options(&arguments.place, test.caller);
@@ -130,19 +163,24 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
         let explained = session.explain_command(&policy, command, &options);
         let verdict = explained.decision.verdict;
         if verdict != test.expected {
-            failed += 1;
             let (found, expected) = (verdict.name(), test.expected.name());
             text += &format!("{}:{}: {found} instead of {expected}\n", arguments.tests.display(), test.line);
             text += &explanation::text(&policy, &explained);
+            let explanation = explained.json(&policy);
+            failed.push(json!({ "line": test.line, "expected": expected, "explanation": explanation }));
         }
     }
     let total = tests.len();
-    text += &match failed {
+    text += &match failed.len() {
         0 => format!("{total} of {total} verdicts are as expected\n"),
         failed => format!("{failed} of {total} verdicts are not as expected\n"),
     };
+    let code = if failed.is_empty() { ExitCode::Success } else { ExitCode::NothingRun };
+    if arguments.output.format == DocumentFormat::Json {
+        text = printed::document(&json!({ "tests": total, "failed": failed }));
+    }
     console.print(&text)?;
-    Ok(if failed == 0 { ExitCode::Success } else { ExitCode::NothingRun })
+    Ok(code)
 }
 
 fn options(place: &PolicyPlaceArguments, caller: Caller) -> ExplainOptions {
@@ -168,7 +206,7 @@ fn explain(arguments: &PolicyExplainArguments, console: &Console, session: &Sess
         (None, words) => JudgedText::Words(words.to_vec()),
     };
     let explained = session.explain_command(&policy, command, &options);
-    let text = if arguments.json {
+    let text = if arguments.output.format == DocumentFormat::Json {
         format!("{:#}\n", explained.json(&policy))
     } else {
         explanation::text(&policy, &explained)
@@ -204,7 +242,7 @@ fn batch(
             }
             Err(error) => {
                 result = ExitCode::NothingRun;
-                serde_json::json!({ "verdict": "deny", "error": format!("not a JSON string: {error}"), "commands": [] })
+                json!({ "verdict": "deny", "error": format!("not a JSON string: {error}"), "commands": [] })
             }
         };
         console.print(&format!("{document}\n"))?;

@@ -10,8 +10,9 @@ use crate::{manifest, session};
 
 /// `ccm graph`.
 pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> CommandResult {
-    let format = match arguments.format {
+    let format = match arguments.output.format {
         GraphFormat::Text => RenderFormat::Text,
+        GraphFormat::Json => RenderFormat::Json,
         GraphFormat::Dot => RenderFormat::Dot,
         GraphFormat::Mermaid => RenderFormat::Mermaid,
     };

@@ -32,7 +32,7 @@ fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Re
     let state_dir = session.named_state_directory().map(|_| &*state);
     if arguments.pending {
         let found = session.pending()?;
-        return Ok(match arguments.output {
+        return Ok(match arguments.output.format {
             StatusFormat::Text => pending::text(session, &found, state_dir),
             StatusFormat::Json => printed::document(&found.json()),
             StatusFormat::Prometheus => prometheus::text(&session.status()?, None),
@@ -40,7 +40,7 @@ fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Re
     }
     let status = session.status()?;
     let only = arguments.manifest.as_deref();
-    Ok(match arguments.output {
+    Ok(match arguments.output.format {
         StatusFormat::Text => {
             let pause = match &status.pause {
                 Ok(None) => String::new(),

@@ -92,8 +92,9 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
 
 /// Refuses options of `ccm apply` for a person at a terminal.
 fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
-    let has_output = apply.output != ReportFormat::Text;
-    let given = [apply.quiet, apply.render, apply.verify_idempotent, has_output, apply.confirm];
+    let has_output = apply.output.format != ReportFormat::Text;
+    let given =
+        [apply.quiet, apply.render, apply.verify_idempotent, apply.output.json, has_output, apply.confirm];
     let Some((name, _)) = NOT_FOR_TIMERS.iter().zip(given).find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
@@ -273,7 +274,7 @@ fn list(arguments: &TimerListArguments, console: &Console) -> CommandResult {
     let scope = scope(arguments.user);
     let timers = timers(&session, scope)?;
     let installed = block_on(timers.list())?.map_err(|error| timer_error(&session, &error, scope))?;
-    let text = match arguments.output {
+    let text = match arguments.output.format {
         DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
         DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
         DocumentFormat::Text => {

@@ -14,7 +14,7 @@ use ccm_tool::{
 };
 use serde_json::{Value, json};
 
-use crate::arguments::{ToolListArguments, ToolSubcommand};
+use crate::arguments::{DocumentFormat, ToolListArguments, ToolSubcommand};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult, signal_code};
 use crate::reactor::{SharedRun, supervise};
@@ -166,7 +166,7 @@ fn list(
     console: &Console,
 ) -> CommandResult {
     let code = if tools.is_empty() { ExitCode::NothingRun } else { ExitCode::Success };
-    if arguments.json {
+    if arguments.output.format == DocumentFormat::Json {
         let document = json!({
             "tools": tools.iter().map(|tool| object(*tool)).collect::<Vec<_>>(),
             "withheld": withheld.map(|answer| answer.structured),

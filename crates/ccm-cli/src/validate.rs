@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> CommandRe
             manifest::refuse_possible_value(Path::new(name), &arguments.values, error)?;
         }
     }
-    if arguments.output == DocumentFormat::Json {
+    if arguments.output.format == DocumentFormat::Json {
         return document(arguments, console, &session, &given, (not_manifests, children));
     }
     for name in &not_manifests {

@@ -115,7 +115,7 @@ impl ApplyContext {
             1 => CommandError::of_several(errors),
             total => {
                 let invalid = manifest::invalid_of_several(errors.len(), total);
-                invalid.therefore("nothing was run").after(errors)
+                invalid.therefore("nothing was run").after(&errors)
             }
         }
     }

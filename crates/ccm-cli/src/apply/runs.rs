@@ -40,7 +40,7 @@ impl ApplyContext {
     /// Returns the options of the runs.
     pub(super) fn options(&self, has_events_file: bool) -> RunOptions {
         let Self { arguments, shared, last_line, .. } = self;
-        let is_json = matches!(arguments.output, ReportFormat::Json | ReportFormat::Jsonl);
+        let is_json = matches!(arguments.output.format, ReportFormat::Json | ReportFormat::Jsonl);
         let emits_json = is_json || has_events_file;
         let defaults = RunOptions::default();
         RunOptions {

@@ -7,7 +7,9 @@ use ccm_model::ResourceId;
 use clap::{Args, ValueEnum};
 
 use super::parsers::{duration, events_file, reference, runs, wait};
-use super::{SizeArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings};
+use super::{
+    OutputArguments, OutputFormat, SizeArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings,
+};
 
 /// Position in the help after `-v`, in the order of declaration.
 const AFTER_VERBOSE: usize = VERBOSE_ORDER + 1;
@@ -25,8 +27,11 @@ Examples:
 Exit codes: `ccm help`.
 Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
 
+const OUTPUT: &str = "Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or \
+                      one JSON document at the end";
+
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", |output| output.help(OUTPUT)))]
 pub(crate) struct ApplyArguments {
     /// Manifests, which are applied in this order; `-` reads one from standard input
     #[arg(value_name = "MANIFEST", required = true, num_args = 1..)]
@@ -59,7 +64,7 @@ pub(crate) struct ApplyArguments {
     /// Print the manifest with all values filled in, and run nothing
     #[arg(
         long,
-        conflicts_with_all = ["noop", "only", "skip", "diff", "output", "events_file", "detailed_exitcodes"],
+        conflicts_with_all = ["noop", "only", "skip", "diff", "output", "json", "events_file", "detailed_exitcodes"],
         display_order = AFTER_VERBOSE
     )]
     pub render: bool,
@@ -100,10 +105,8 @@ pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub limits: SizeArguments,
 
-    /// Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or one
-    /// JSON document at the end
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: ReportFormat,
+    #[command(flatten)]
+    pub output: OutputArguments<ReportFormat>,
 
     /// File that the events are appended to, a line of JSON each
     #[arg(
@@ -146,3 +149,5 @@ pub(crate) enum ReportFormat {
     Jsonl,
     Json,
 }
+
+impl OutputFormat for ReportFormat {}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::parsers::lifetime;
-use super::{DataArguments, EnvironmentArguments, FactArguments, SizeArguments, headings};
+use super::{DataArguments, EnvironmentArguments, FactArguments, OutputArguments, SizeArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,9 +90,8 @@ pub(crate) struct ApprovalsArguments {
     #[arg(long)]
     pub watch: bool,
 
-    /// Print a JSON document
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -101,6 +100,9 @@ pub(crate) enum ApprovalsCommand {
     Show {
         /// Code, as `ccm approvals` shows it
         code: String,
+
+        #[command(flatten)]
+        output: OutputArguments,
     },
     /// Print the statement to sign on another machine
     Export {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::headings;
 use super::parsers::wait;
+use super::{JsonFormat, OutputArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
@@ -58,9 +58,8 @@ Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
 #[derive(Args, Debug)]
 #[command(after_help = INIT_EXAMPLES)]
 pub(crate) struct AuditInitArguments {
-    /// Print a JSON document
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -71,7 +70,10 @@ pub(crate) struct AuditPlaceArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = LOG_EXAMPLES)]
+#[command(
+    after_help = LOG_EXAMPLES,
+    mut_arg("output", |output| output.help("Format of the output: a text, or the lines of the log themselves")),
+)]
 pub(crate) struct AuditLogArguments {
     /// List only entries of this run: the beginning of its id, or `last`
     #[arg(long, value_name = "RUN")]
@@ -89,13 +91,12 @@ pub(crate) struct AuditLogArguments {
     #[arg(long, value_name = "RESOURCE")]
     pub resource: Option<String>,
 
-    /// Maximum number of entries; the newest are listed
-    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 100, conflicts_with = "json")]
-    pub limit: usize,
+    /// Maximum number of entries; the newest are listed [default: 100]
+    #[arg(short = 'n', long = "lines", value_name = "N")]
+    pub limit: Option<usize>,
 
-    /// Print the lines of the log themselves, each a JSON object
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub place: AuditPlaceArguments,
@@ -116,9 +117,8 @@ pub(crate) struct AuditVerifyArguments {
     #[arg(long)]
     pub chain: bool,
 
-    /// Print a JSON document
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub place: AuditPlaceArguments,
@@ -127,6 +127,9 @@ pub(crate) struct AuditVerifyArguments {
 #[derive(Args, Debug)]
 #[command(after_help = DOCUMENTATION)]
 pub(crate) struct AuditCheckpointArguments {
+    #[command(flatten)]
+    pub output: OutputArguments<JsonFormat>,
+
     #[command(flatten)]
     pub place: AuditPlaceArguments,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::parsers::wait;
-use super::{DocumentFormat, StateArguments, headings};
+use super::{OutputArguments, StateArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
@@ -24,9 +24,8 @@ pub(crate) struct BackupListArguments {
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: DocumentFormat,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub state: StateArguments,

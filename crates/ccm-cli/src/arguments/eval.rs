@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DataArguments, FactArguments, headings};
+use super::{DataArguments, ExplainedFormat, FactArguments, ValueOutputArguments, headings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
 Documentation: /usr/share/doc/ccm/expressions.md, or docs/expressions.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", ExplainedFormat::or_text))]
 pub(crate) struct EvalArguments {
     /// Expression without braces
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
@@ -39,4 +39,7 @@ pub(crate) struct EvalArguments {
     /// Read additional names from this JSON or YAML file
     #[arg(long, value_name = "FILE", help_heading = headings::DATA)]
     pub vars: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub output: ValueOutputArguments<ExplainedFormat>,
 }

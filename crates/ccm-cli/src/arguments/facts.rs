@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::FactArguments;
+use super::{FactArguments, ValueOutputArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,12 +27,11 @@ pub(crate) struct FactsArguments {
     pub path: Option<String>,
 
     /// Print a text without quotes, and a list one element a line
-    #[arg(long, requires = "path", conflicts_with = "yaml")]
+    #[arg(long, requires = "path", conflicts_with_all = ["yaml", "json", "output"])]
     pub raw: bool,
 
-    /// Print YAML instead of JSON
-    #[arg(long)]
-    pub yaml: bool,
+    #[command(flatten)]
+    pub output: ValueOutputArguments,
 
     #[command(flatten)]
     pub given: FactArguments,

@@ -2,24 +2,22 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{ManifestArguments, ValueArguments};
+use super::{ManifestArguments, OutputArguments, OutputFormat, ValueArguments};
 
 const EXAMPLES: &str = "\
-Formats: text is the order of the run, a line for each resource; dot is for Graphviz, mermaid for
-Markdown pages.
+Formats: text and json are the order of the run; dot is for Graphviz, mermaid for Markdown pages.
 
 Examples:
   ccm graph site.yaml
-  ccm graph site.yaml --format dot | dot -Tsvg > site.svg
+  ccm graph site.yaml --output dot | dot -Tsvg > site.svg
 
 Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]
 pub(crate) struct GraphArguments {
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
-    pub format: GraphFormat,
+    #[command(flatten)]
+    pub output: OutputArguments<GraphFormat>,
 
     #[command(flatten)]
     pub values: ValueArguments,
@@ -34,4 +32,7 @@ pub(crate) enum GraphFormat {
     Text,
     Dot,
     Mermaid,
+    Json,
 }
+
+impl OutputFormat for GraphFormat {}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::parsers::{AssignmentParser, variable_name};
-use super::{DocumentFormat, headings};
+use super::{ExplainedFormat, ValueOutputArguments, headings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HieraCommand {
@@ -29,7 +29,7 @@ JSON, and null is empty.
 Documentation: /usr/share/doc/ccm/data.md, or docs/data.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", ExplainedFormat::or_text))]
 pub(crate) struct HieraParseArguments {
     /// File with values
     #[arg(
@@ -71,22 +71,11 @@ pub(crate) struct HieraParseArguments {
     #[arg(long, help_heading = headings::DATA)]
     pub data_any: bool,
 
-    /// Format of --explain
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = DocumentFormat::Text,
-        requires = "explain",
-        help_heading = headings::OUTPUT
-    )]
-    pub output: DocumentFormat,
-
-    /// Print YAML instead of JSON
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub yaml: bool,
+    #[command(flatten)]
+    pub output: ValueOutputArguments<ExplainedFormat>,
 
     /// Print variables for a shell
-    #[arg(long, conflicts_with = "yaml", help_heading = headings::OUTPUT)]
+    #[arg(long, conflicts_with_all = ["yaml", "json", "output"], help_heading = headings::OUTPUT)]
     pub env: bool,
 
     /// Prefix of the names of variables

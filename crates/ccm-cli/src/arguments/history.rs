@@ -7,7 +7,7 @@ use ccm_model::ResourceId;
 use clap::Args;
 
 use super::parsers::{reference, wait};
-use super::{DocumentFormat, StateArguments, headings};
+use super::{OutputArguments, StateArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,9 +58,8 @@ pub(crate) struct HistoryArguments {
     #[arg(short = 'n', long = "lines", value_name = "N")]
     pub limit: Option<usize>,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: DocumentFormat,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub state: StateArguments,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::headings;
 use super::parsers::{AssignmentParser, size};
@@ -79,10 +79,4 @@ pub(crate) struct EnvironmentArguments {
     /// Ignore the file `.env` beside the manifest
     #[arg(long, help_heading = headings::DATA)]
     pub no_env: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DocumentFormat {
-    Text,
-    Json,
 }

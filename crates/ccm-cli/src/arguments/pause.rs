@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::parsers::pause;
-use super::{DocumentFormat, StateArguments, headings};
+use super::{OutputArguments, StateArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,9 +30,8 @@ pub(crate) struct PauseArguments {
     #[arg(long, conflicts_with_all = ["duration", "reason"])]
     pub end: bool,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: DocumentFormat,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub state: StateArguments,

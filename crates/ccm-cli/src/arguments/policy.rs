@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ccm_runtime::policy::{Caller, ShellDialect};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::headings;
+use super::{JsonFormat, OutputArguments, headings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
@@ -18,7 +18,7 @@ pub(crate) enum PolicyCommand {
     /// Show what a command would do, and the verdict on it; nothing is run
     Explain(Box<PolicyExplainArguments>),
     /// Print the JSON schema of policy files, for editors
-    Schema,
+    Schema(OutputArguments<JsonFormat>),
 }
 
 const SHOW_AFTER_HELP: &str = "\
@@ -77,6 +77,9 @@ pub(crate) struct PolicyFileArguments {
 pub(crate) struct PolicyCheckArguments {
     #[command(flatten)]
     pub file: PolicyFileArguments,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +91,9 @@ pub(crate) struct PolicyShowArguments {
     /// Show all guard classes with their verdicts, also those that the policy does not set
     #[arg(long)]
     pub classes: bool,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -96,6 +102,9 @@ pub(crate) struct PolicyTestArguments {
     /// File with commands and the verdicts that they have to get
     #[arg(value_name = "FILE")]
     pub tests: PathBuf,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub file: PolicyFileArguments,
@@ -153,12 +162,11 @@ pub(crate) struct PolicyExplainArguments {
     #[command(flatten)]
     pub place: PolicyPlaceArguments,
 
-    /// Print a JSON object
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     /// Judge the texts on standard input, a JSON string per line, and print a JSON object per line
-    #[arg(long, requires = "json", conflicts_with_all = ["command", "shell"], help_heading = headings::OUTPUT)]
+    #[arg(long, conflicts_with_all = ["command", "shell"], help_heading = headings::OUTPUT)]
     pub batch: bool,
 }
 

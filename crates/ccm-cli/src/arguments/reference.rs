@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::{JsonFormat, OutputArguments};
+
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// Type, such as exec, or one of its properties, such as exec.timeout; without it, all types are listed
@@ -11,6 +13,9 @@ pub(crate) struct ExplainArguments {
     /// Property, as another way to write TYPE.PROPERTY
     #[arg(value_name = "PROPERTY", requires = "name")]
     pub property: Option<String>,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 impl ExplainArguments {
@@ -29,4 +34,7 @@ pub(crate) struct SchemaArguments {
     /// Print the schema of a line of events, which also defines the document of `--output json`
     #[arg(long)]
     pub events: bool,
+
+    #[command(flatten)]
+    pub output: OutputArguments<JsonFormat>,
 }

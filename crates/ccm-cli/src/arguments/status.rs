@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::parsers::wait;
-use super::{StateArguments, headings};
+use super::{OutputArguments, OutputFormat, StateArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,9 +39,8 @@ pub(crate) struct StatusArguments {
     #[arg(long, value_name = "PATH")]
     pub manifest: Option<PathBuf>,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = StatusFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: StatusFormat,
+    #[command(flatten)]
+    pub output: OutputArguments<StatusFormat>,
 
     #[command(flatten)]
     pub state: StateArguments,
@@ -53,3 +52,5 @@ pub(crate) enum StatusFormat {
     Json,
     Prometheus,
 }
+
+impl OutputFormat for StatusFormat {}

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
 
 use super::parsers::wait;
-use super::{ApplyArguments, Arguments, DocumentFormat, headings};
+use super::{ApplyArguments, Arguments, OutputArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TimerCommand {
@@ -59,7 +59,8 @@ const LOCK_WAIT: &str =
     "Time to wait for another run to end [default: a sixth of the time between two runs, at most 5m]";
 
 /// Options of `ccm apply` for a person at a terminal.
-pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempotent", "output", "confirm"];
+pub(crate) const NOT_FOR_TIMERS: [&str; 6] =
+    ["quiet", "render", "verify_idempotent", "json", "output", "confirm"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -76,6 +77,7 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempot
     mut_arg("render", |argument| argument.hide(true)),
     mut_arg("verify_idempotent", |argument| argument.hide(true)),
     mut_arg("output", |argument| argument.hide(true)),
+    mut_arg("json", |argument| argument.hide(true)),
 )]
 pub(crate) struct TimerInstallArguments {
     /// Time between two runs, such as 15m, 2h or 1d; it divides a day, or is 7d
@@ -115,9 +117,8 @@ pub(crate) struct TimerListArguments {
     #[arg(long)]
     pub user: bool,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: DocumentFormat,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Args)]

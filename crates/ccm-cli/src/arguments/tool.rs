@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::headings;
 use super::parsers::{assignment_of_variable, call_timeout, process_number, wait};
 use super::service::ServiceArguments;
 use super::state::StateArguments;
+use super::{DocumentFormat, OutputArguments, headings};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 4 the command failed, 5 refused by the policy, 7 an approval is required or has ended, 1 nothing
@@ -52,11 +53,13 @@ pub(crate) enum ToolSubcommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(
+    after_help = EXIT_CODES,
+    mut_arg("output", |output| output.help("Format of the output; json has the schemas of each tool")),
+)]
 pub(crate) struct ToolListArguments {
-    /// Print a JSON object with the schemas of each tool
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     #[command(flatten)]
     pub of_service: ServiceArguments,
@@ -81,6 +84,17 @@ pub(crate) struct ToolJsonArguments {
     /// Read the input from this file, `-` for standard input, as a JSON object, and print a JSON object
     #[arg(long, value_name = "FILE", help_heading = headings::OUTPUT)]
     pub json: Option<PathBuf>,
+
+    /// Format of the output
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t = DocumentFormat::Text,
+        default_value_if("json", ArgPredicate::IsPresent, "json"),
+        help_heading = headings::OUTPUT
+    )]
+    pub output: DocumentFormat,
 
     #[command(flatten)]
     pub of_service: ServiceArguments,

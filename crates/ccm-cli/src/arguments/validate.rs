@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DocumentFormat, SizeArguments, ValueArguments, headings};
+use super::{OutputArguments, SizeArguments, ValueArguments, headings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,6 @@ pub(crate) struct ValidateArguments {
     #[command(flatten)]
     pub limits: SizeArguments,
 
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
-    pub output: DocumentFormat,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }

@@ -3,6 +3,7 @@
 use ccm_model::escape_control;
 use ccm_runtime::CheckedPolicy;
 use ccm_runtime::policy::{Caller, Denial, GuardClass, Policy, PolicyRule};
+use serde_json::{Map, Value, json};
 
 /// Returns the policy as text; the standard guard without a policy.
 pub(super) fn text(checked: Option<&CheckedPolicy>, all_classes: bool) -> String {
@@ -20,9 +21,7 @@ pub(super) fn text(checked: Option<&CheckedPolicy>, all_classes: bool) -> String
     for caller in Caller::ALL {
         text += &format!("guard for {}: {}\n", caller.name(), policy.guard_mode(caller).as_str());
     }
-    let classes: Vec<GuardClass> = GuardClass::all()
-        .filter(|class| all_classes || policy.class_verdict(*class, Caller::Tool).1.is_some())
-        .collect();
+    let classes = classes(policy, all_classes);
     if !classes.is_empty() {
         let width = classes.iter().map(|class| class.name().len()).max().unwrap_or_default().max(5);
         text += &format!("\n{:width$}  tool   apply  meaning\n", "class");
@@ -39,17 +38,57 @@ pub(super) fn text(checked: Option<&CheckedPolicy>, all_classes: bool) -> String
         let place = policy.location(rule.span).map(|at| format!(" ({at})")).unwrap_or_default();
         text += &format!("  {}{place}: {}\n", policy.rule_label(position), action(rule));
     }
-    let patterns = [("deny", policy.deny_patterns()), ("allow", policy.allow_patterns())];
-    for (verdict, pattern) in
-        patterns.into_iter().flat_map(|(verdict, all)| all.iter().map(move |one| (verdict, one)))
-    {
-        text += &format!("  pattern `{}`: {verdict}\n", escape_control(pattern.as_str()));
+    for (verdict, pattern) in patterns(policy) {
+        text += &format!("  pattern `{}`: {verdict}\n", escape_control(pattern));
     }
     for whitelist in policy.whitelists() {
         let commands: Vec<String> = whitelist.commands.iter().map(|entry| entry.words.join(" ")).collect();
         text += &format!("  only these commands: {}\n", escape_control(&commands.join(", ")));
     }
     text
+}
+
+/// Returns the same as JSON.
+pub(super) fn json(checked: Option<&CheckedPolicy>, all_classes: bool) -> Value {
+    let standard = Policy::default();
+    let policy = checked.map_or(&standard, |checked| &checked.policy);
+    let verdict = |class, caller| policy.class_verdict(class, caller).0.name();
+    let class = |class: GuardClass| {
+        json!({
+            "name": class.name(),
+            "tool": verdict(class, Caller::Tool),
+            "apply": verdict(class, Caller::Apply),
+            "meaning": class.description(),
+        })
+    };
+    let rule = |(position, rule): (usize, &PolicyRule)| {
+        let location = policy.location(rule.span).map(|at| at.to_string());
+        json!({ "rule": policy.rule_label(position), "location": location, "action": action(rule) })
+    };
+    let guard = |caller: Caller| (caller.name().to_owned(), json!(policy.guard_mode(caller).as_str()));
+    let words = policy.whitelists().iter().map(|list| &list.commands);
+    json!({
+        "files": checked.map(|checked| &checked.files),
+        "workspace": policy.workspace().path,
+        "restrict": policy.workspace().restrict,
+        "guard": Caller::ALL.into_iter().map(guard).collect::<Map<_, _>>(),
+        "classes": classes(policy, all_classes).into_iter().map(class).collect::<Vec<_>>(),
+        "rules": policy.rules().iter().enumerate().map(rule).collect::<Vec<_>>(),
+        "patterns": patterns(policy).map(|(verdict, text)| json!({ "pattern": text, "verdict": verdict })).collect::<Vec<_>>(),
+        "only": words.map(|list| list.iter().map(|entry| &entry.words).collect()).collect::<Vec<Vec<_>>>(),
+    })
+}
+
+/// Returns the verdicts of patterns, with their texts.
+fn patterns(policy: &Policy) -> impl Iterator<Item = (&'static str, &str)> {
+    let deny = policy.deny_patterns().iter().map(|pattern| ("deny", pattern.as_str()));
+    deny.chain(policy.allow_patterns().iter().map(|pattern| ("allow", pattern.as_str())))
+}
+
+/// Returns the guard classes to show: all, or those that the policy sets.
+fn classes(policy: &Policy, all: bool) -> Vec<GuardClass> {
+    let is_shown = |class: &GuardClass| all || policy.class_verdict(*class, Caller::Tool).1.is_some();
+    GuardClass::all().filter(is_shown).collect()
 }
 
 fn action(rule: &PolicyRule) -> String {

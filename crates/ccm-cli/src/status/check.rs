@@ -30,11 +30,11 @@ pub(super) fn run(
         Ok(status) => status,
         Err(error) => {
             let message = error_layers(&error).join(": ");
-            return print(console, arguments.output, CheckLevel::Unknown, &message, &json!([]));
+            return print(console, arguments.output.format, CheckLevel::Unknown, &message, &json!([]));
         }
     };
     let check = status.check(arguments.manifest.as_deref(), now, arguments.max_age);
-    if arguments.output == StatusFormat::Prometheus {
+    if arguments.output.format == StatusFormat::Prometheus {
         console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()))?;
         return Ok(ExitCode::Check(check.level));
     }
@@ -43,7 +43,7 @@ pub(super) fn run(
     if let Some(pause) = status.current_pause() {
         message += &format!("; {}", pause::described(pause));
     }
-    print(console, arguments.output, check.level, &message, &manifests)
+    print(console, arguments.output.format, check.level, &message, &manifests)
 }
 
 fn print(

@@ -8,7 +8,9 @@ use ccm_runtime::{ExitCode, Session, TextError};
 use ccm_tool::{MAX_INPUT, ToolInputError, ToolName};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand, ToolSubcommand};
+use crate::arguments::{
+    DocumentFormat, ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand, ToolSubcommand,
+};
 use crate::error::{CommandError, CommandResult};
 use crate::manifest;
 
@@ -31,7 +33,8 @@ pub(super) enum NoCall {
 pub(super) fn of(command: &ToolSubcommand, session: &Session) -> Result<ToolInput, NoCall> {
     let (tool, io) = tool_of(command);
     let json = io.and_then(|io| io.json.as_ref());
-    let bad_input = |error| NoCall::BadInput { tool, error, is_json: json.is_some() };
+    let is_json = io.is_some_and(|io| io.output == DocumentFormat::Json);
+    let bad_input = |error| NoCall::BadInput { tool, error, is_json };
     let read = |path: &Path, what| read(path, what, session)?.map_err(bad_input);
     if let Some(path) = json {
         let text = read(path, "input")?;
@@ -39,7 +42,7 @@ pub(super) fn of(command: &ToolSubcommand, session: &Session) -> Result<ToolInpu
             let hint = "pass one JSON object".to_owned();
             bad_input(ToolInputError { message: format!("the input is not JSON: {error}"), hint })
         })?;
-        return Ok(ToolInput { tool, input, is_json: true });
+        return Ok(ToolInput { tool, input, is_json });
     }
     check_timeout(tool, command).map_err(NoCall::Refused)?;
     let mut input = Map::new();
@@ -85,7 +88,7 @@ pub(super) fn of(command: &ToolSubcommand, session: &Session) -> Result<ToolInpu
         | ToolSubcommand::List(_)
         | ToolSubcommand::Read(_) => {}
     }
-    Ok(ToolInput { tool, input: Value::Object(input), is_json: false })
+    Ok(ToolInput { tool, input: Value::Object(input), is_json })
 }
 
 fn set_place(place: &ToolPlaceArguments, set: &mut impl FnMut(&str, Value)) {

@@ -41,7 +41,13 @@ fn raw_values_have_no_quotes() {
     let names = raw("network.interfaces.#.name");
     assert!(names.stdout.lines().any(|name| name == "lo"), "{}", names.shown());
     expect_error(&raw("site"), 1, "", &["`site` is a map"], &["`site.name`"]);
-    expect_error(&facts(&scratch, &["--raw"]), 64, "", &["<PATH>"], &[]);
+    expect_error(
+        &facts(&scratch, &["--raw"]),
+        64,
+        "",
+        &["<PATH>"],
+        &["ccm facts --raw host.info.platformFamily"],
+    );
     expect_error(&facts(&scratch, &["--raw", "--yaml", "host"]), 64, "", &["'--raw'", "'--yaml'"], &[]);
 }
 

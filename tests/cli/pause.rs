@@ -164,7 +164,8 @@ fn a_pause_needs_a_reasonable_time_and_a_reason() {
         (&["--for", "2h", "--reason", " "], "reason"),
         (&["--for", "2h", "--reason", "a\nb"], "reason"),
     ] {
-        expect_error(&pause(&scratch, args), 64, "", &[message], &[]);
+        let hints: &[&str] = if message.starts_with("--") { &["`ccm pause --for 2h --reason "] } else { &[] };
+        expect_error(&pause(&scratch, args), 64, "", &[message], hints);
     }
     assert!(!scratch.state().exists());
     let odd = pause(&scratch, &["--for", "1h", "--reason", "a\u{202e}b"]);

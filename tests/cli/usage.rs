@@ -145,16 +145,45 @@ fn wrong_arguments_are_named() {
         expect_error(&ccm(&scratch, args).default_state().run(), 64, "", message, hints);
     };
     expect(&["aply", "manifest.yaml"], &["subcommand 'aply'"], &["'apply'"]);
-    expect(&["apply"], &["required", "\n<MANIFEST>...\n"], &[]);
     expect(&["apply", "-v", "-q", "m.yaml"], &["'--verbose...'", "'--quiet'"], &[]);
     let facts = ["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"];
     expect(&facts, &["'--facts <FILE>'", "'--matrix <FILE>...'"], &[]);
-    expect(&["status", "site.yaml"], &["unexpected argument 'site.yaml'"], &[]);
     expect(&["graph", "one.yaml", "two.yaml"], &["unexpected argument 'two.yaml'"], &[]);
-    let of_apply = ["validate", "m.yaml", "--state-dir", "/state"];
-    expect(&of_apply, &["unexpected argument '--state-dir'"], &[]);
     let rest = ["apply", "m.yaml", "--data", "motd=not", "quoted"];
     expect(&rest, &["unexpected argument '…'"], &["--data 'motd=a b'"]);
+}
+
+#[test]
+fn a_wrong_command_line_comes_with_what_to_write() {
+    let scratch = Scratch::new();
+    scratch.write("site", "ccm: {resources: []}\n");
+    for (line, message, instead) in [
+        ("site.yaml", "subcommand 'site.yaml'", "`ccm apply site.yaml`"),
+        ("my.yml -v", "subcommand 'my.yml'", "`ccm apply my.yml`"),
+        ("https://example.org/m", "subcommand 'https:", "`ccm apply https://example.org/m`"),
+        ("site", "subcommand 'site'", "`ccm apply site`"),
+        ("-", "subcommand '-'", "`ccm apply -`"),
+        ("backup m.yaml", "subcommand 'm.yaml'", ""),
+        ("apply", "\n<MANIFEST>...\n", "`ccm apply site.yaml`"),
+        ("timer install", "<MANIFEST>", "`ccm timer install "),
+        ("approve", "<CODE>", "`ccm approve 7K3F`"),
+        ("approve --manifest m.yaml", "--until", " --until 30d`"),
+        ("pause --for 2h", "--reason", "`ccm pause --for 2h --reason 'database upgrade'`"),
+        ("eval", "<EXPRESSION>", "`ccm eval "),
+        ("backup restore", "<PATH>", "`ccm backup restore PATH`"),
+        ("backup prune", "--keep", "`ccm backup prune "),
+        ("apply m.yaml --nop", "argument '--nop'", "'--noop'"),
+        ("--noop m.yaml", "argument '--noop'", "`ccm apply` and `ccm timer install`"),
+        ("apply m.yaml --max-age 2h", "argument '--max-age'", "`ccm status`"),
+        ("validate m.yaml --state-dir /state", "argument '--state-dir'", "`ccm history` and other commands"),
+        ("apply m.yaml --frobnicate", "argument '--frobnicate'", ""),
+        ("status site.yaml", "unexpected argument 'site.yaml'", "`--manifest site.yaml`"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let called = ccm(&scratch, &args).default_state().run();
+        let hints: &[&str] = if instead.is_empty() { &[] } else { &[instead] };
+        expect_error(&called, 64, "", &[message], hints);
+    }
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.

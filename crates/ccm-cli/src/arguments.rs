@@ -11,6 +11,7 @@ mod eval;
 mod facts;
 mod graph;
 mod headings;
+mod help;
 mod hiera;
 mod history;
 mod init;

@@ -83,10 +83,13 @@ fn run(console: &Console) -> CommandResult {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let error = arguments::adapt(error);
+            let error = arguments::adapt(error, |path| session::open(console).is_file(path));
+            if error.use_stderr() {
+                return Err(error.into());
+            }
             // Help and version are not errors. A failure to print them is ignored.
             let _ = error.print();
-            return Ok(if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success });
+            return Ok(ExitCode::Success);
         }
     };
     let arguments = arguments

@@ -129,6 +129,11 @@ impl Session {
         self.doors.files.is_directory(path).unwrap_or(false)
     }
 
+    /// Returns `true` for anything but a directory, links followed.
+    pub fn is_file(&self, path: &Path) -> bool {
+        self.doors.files.canonical(path).is_ok() && !self.is_directory(path)
+    }
+
     /// Creates a file, such as a manifest. An existing file is an error of kind [`io::ErrorKind::AlreadyExists`].
     pub fn create_file(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         self.doors.doors.create_file(path, content)

@@ -1,9 +1,14 @@
-//! Errors of the command line.
+//! Errors of the command line, each with what to write instead.
 
+use std::path::Path;
+
+use ccm_model::{joined, quote_words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Error};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 
 use super::Arguments;
+use super::help::in_groups;
 
 /// Commands of other tools, each with what to write instead.
 const FOREIGN_COMMANDS: [(&str, &str); 7] = [
@@ -18,42 +23,74 @@ const FOREIGN_COMMANDS: [(&str, &str); 7] = [
 const SHOW: &str = "ccm apply --noop MANIFEST";
 const APPLY: &str = "ccm apply MANIFEST";
 
-/// Returns an error of clap as ccm shows it.
-pub(crate) fn adapt(error: Error) -> Error {
-    with_own_command(without_value(error))
+/// Maximum number of commands that are named for an option.
+const MAX_COMMANDS: usize = 3;
+
+/// Returns an error of clap, or the help, as ccm shows it.
+pub(crate) fn adapt(error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            in_groups(Arguments::command()).try_get_matches().err().unwrap_or(error)
+        }
+        ErrorKind::InvalidSubcommand => with_own_command(error, is_file),
+        ErrorKind::UnknownArgument => with_place_of_argument(without_value(error)),
+        ErrorKind::MissingRequiredArgument => with_example(error),
+        _ => error,
+    }
 }
 
-/// Adds the command of ccm to the error about a command of another tool, instead of one with a similar name.
-fn with_own_command(mut error: Error) -> Error {
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    let Some((_, instead)) = FOREIGN_COMMANDS.iter().find(|(foreign, _)| foreign == name) else {
-        return error;
-    };
-    // `ccm backup diff` is an error about the commands of `ccm backup`.
-    if is_below_a_command() {
-        return error;
-    }
-    let hint = match *instead {
-        APPLY => format!("write `{APPLY}`, or `{SHOW}` to change nothing"),
-        instead => format!("write `{instead}` to show what would change"),
-    };
-    error.remove(ContextKind::SuggestedSubcommand);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+fn with_tip(mut error: Error, tip: String) -> Error {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
 }
 
-/// Returns `true` if the command line has a command of ccm.
-fn is_below_a_command() -> bool {
-    let matches = Arguments::command().ignore_errors(true).try_get_matches();
-    matches.is_ok_and(|matches| matches.subcommand().is_some())
+/// Adds the command of ccm to the error about a manifest, or about a command of another tool, instead of one with a
+/// similar name.
+fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let foreign = FOREIGN_COMMANDS.iter().find(|(foreign, _)| foreign == name);
+    let tip = match foreign {
+        Some((_, APPLY)) => format!("write `{APPLY}`, or `{SHOW}` to change nothing"),
+        Some((_, instead)) => format!("write `{instead}` to show what would change"),
+        None if is_manifest(name, is_file) => {
+            let name = quote_words([&**name]);
+            format!("write `ccm apply {name}` to apply it, or `ccm apply --noop {name}` to change nothing")
+        }
+        None => return error,
+    };
+    // `ccm backup diff` is an error about the commands of `ccm backup`.
+    if !given_command().0.is_empty() {
+        return error;
+    }
+    error.remove(ContextKind::SuggestedSubcommand);
+    with_tip(error, tip)
+}
+
+/// Returns `true` for a word in the place of a command that is a manifest.
+fn is_manifest(word: &str, is_file: impl Fn(&Path) -> bool) -> bool {
+    let is_named_so = [".yaml", ".yml", ".json"].iter().any(|ending| word.ends_with(ending));
+    let is_url = ["http://", "https://"].iter().any(|scheme| word.starts_with(scheme));
+    is_named_so || is_url || word == "-" || is_file(Path::new(word))
+}
+
+/// Returns the command that the command line names, as far as it can be read: its words behind `ccm`, its definition,
+/// and its arguments.
+fn given_command() -> (Vec<String>, Command, Option<ArgMatches>) {
+    let mut command = Arguments::command();
+    let mut matches = command.clone().ignore_errors(true).try_get_matches().ok();
+    let mut words = Vec::new();
+    while let Some((name, inner)) = matches.as_mut().and_then(ArgMatches::remove_subcommand) {
+        let Some(found) = command.find_subcommand(&name).cloned() else { break };
+        command = found;
+        words.push(name);
+        matches = Some(inner);
+    }
+    (words, command, matches)
 }
 
 /// Removes a possible value from the error about an unknown argument: `password=…` may have lost its
 /// `--data`, and a word behind `--data password=a` may be the rest of a value without quotes.
 fn without_value(mut error: Error) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
-    }
     // The suggestion of clap, to put `--` before the argument, does not help here.
     error.remove(ContextKind::Suggested);
     let shown = match error.get(ContextKind::InvalidArg) {
@@ -63,20 +100,79 @@ fn without_value(mut error: Error) -> Error {
         },
         _ => None,
     };
-    if let Some(shown) = shown {
-        let why = "the argument may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
-        error.insert(ContextKind::InvalidArg, ContextValue::String(shown));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![why.into()]));
-    }
-    error
+    let Some(shown) = shown else { return error };
+    error.insert(ContextKind::InvalidArg, ContextValue::String(shown));
+    let why = "the argument may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
+    with_tip(error, why.to_owned())
 }
 
 /// Returns `true` if the command line sets values, as far as it can be read.
 fn takes_values() -> bool {
-    let Ok(matches) = Arguments::command().ignore_errors(true).try_get_matches() else { return true };
-    let mut matches = &matches;
-    while let Some((_, inner)) = matches.subcommand() {
-        matches = inner;
-    }
+    let Some(matches) = given_command().2 else { return true };
     ["data", "fact", "given"].into_iter().any(|id| matches!(matches.try_contains_id(id), Ok(true)))
+}
+
+/// Adds to the error about an unknown argument the commands that have this option, or the option for this argument.
+fn with_place_of_argument(mut error: Error) -> Error {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
+    let mut commands = Vec::new();
+    if let Some(option) = argument.strip_prefix("--") {
+        collect_commands_with(&Arguments::command(), "ccm", option, &mut commands);
+    } else if is_manifest(argument, |_| false) {
+        let has_option =
+            given_command().1.get_arguments().any(|option| option.get_long() == Some("manifest"));
+        let tip = format!("write `--manifest {}`", quote_words([&**argument]));
+        return if has_option { with_tip(error, tip) } else { error };
+    }
+    if commands.is_empty() {
+        return error;
+    }
+    if commands.len() > MAX_COMMANDS {
+        commands.truncate(MAX_COMMANDS - 1);
+        commands.push("other commands".to_owned());
+    }
+    let tip = format!("'{argument}' is an option of {}", joined(&commands, "and"));
+    // What another command has is no misspelt option of this one.
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::SuggestedArg);
+    with_tip(error, tip)
+}
+
+/// Collects the commands that have a long option.
+fn collect_commands_with(command: &Command, name: &str, option: &str, found: &mut Vec<String>) {
+    let has_option = command.get_arguments().any(|argument| {
+        let aliases = argument.get_all_aliases().unwrap_or_default();
+        !argument.is_hide_set() && (argument.get_long() == Some(option) || aliases.contains(&option))
+    });
+    if has_option {
+        found.push(format!("`{name}`"));
+    }
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        collect_commands_with(inner, &format!("{name} {}", inner.get_name()), option, found);
+    }
+}
+
+/// Adds an example to the error about missing arguments: one of the help that has them, and if possible the options that
+/// are given, or else the usage.
+fn with_example(error: Error) -> Error {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return error };
+    let (words, command, matches) = given_command();
+    let name = format!("ccm {}", words.join(" "));
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let needed: Vec<&str> = missing.iter().flat_map(|argument| argument.split(' ')).collect();
+    let needed = || needed.iter().filter(|word| word.starts_with("--"));
+    let is_given = |id: &str| {
+        matches.as_ref().is_some_and(|matches| matches.value_source(id) == Some(ValueSource::CommandLine))
+    };
+    let given = command.get_arguments().filter(|option| is_given(option.get_id().as_str()));
+    let given: Vec<String> = given.filter_map(Arg::get_long).map(|long| format!("--{long}")).collect();
+    let examples = help.lines().filter_map(|line| line.trim().split("  ").next());
+    let fitting = examples.filter(|example| {
+        example.starts_with(&format!("{name} ")) && needed().all(|option| example.contains(option))
+    });
+    let lacks = |example: &str| given.iter().filter(|option| !example.contains(&***option)).count();
+    let example = fitting
+        .min_by_key(|example| (lacks(example), example.len()))
+        .map_or_else(|| format!("{name} {}", missing.join(" ").replace(['<', '>'], "")), str::to_owned);
+    with_tip(error, format!("write for example `{example}`"))
 }

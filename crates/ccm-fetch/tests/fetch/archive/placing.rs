@@ -1,4 +1,4 @@
-//! How extracted files get into their places.
+//! Placing of extracted files.
 
 use std::os::unix::fs::symlink;
 

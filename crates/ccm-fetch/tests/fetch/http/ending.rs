@@ -8,7 +8,7 @@ use ccm_testkit::{WebServer, answer_head, stay_silent};
 
 use crate::http::{fetch, fetch_until, request};
 
-/// Where a server falls silent.
+/// Part of an exchange in which a server falls silent.
 const SILENCES: [&[u8]; 3] =
     [b"", b"HTTP/1.1 200 OK\r\nContent-", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"];
 

@@ -31,8 +31,8 @@ pub(crate) struct FactsArguments {
     pub raw: bool,
 
     #[command(flatten)]
-    pub output: ValueOutputArguments,
+    pub given: FactArguments,
 
     #[command(flatten)]
-    pub given: FactArguments,
+    pub output: ValueOutputArguments,
 }

@@ -17,13 +17,13 @@ Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
 #[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]
 pub(crate) struct GraphArguments {
     #[command(flatten)]
-    pub output: OutputArguments<GraphFormat>,
-
-    #[command(flatten)]
     pub values: ValueArguments,
 
     #[command(flatten)]
     pub manifest: ManifestArguments,
+
+    #[command(flatten)]
+    pub output: OutputArguments<GraphFormat>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

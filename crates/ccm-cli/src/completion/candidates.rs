@@ -154,14 +154,15 @@ mod tests {
             ("apply --events-file ", "Files"),
             ("apply --timeout ", ""),
             ("validate a.yaml ", "Files"),
-            ("schema --", "--events --verbose --help"),
-            ("schema -", "--events --verbose -v --help -h"),
-            ("schema ", "--events --verbose --help"),
-            ("schema --events ", "--verbose --help"),
+            ("schema --", "--events --output --json --verbose --help"),
+            ("schema -", "--events --output --json --verbose -v --help -h"),
+            ("schema ", "--events --output --json --verbose --help"),
+            ("schema --events ", "--output --json --verbose --help"),
+            ("schema --json --", "--events --verbose --help"),
             ("schema x", ""),
             ("no-such ", ""),
-            ("backup list x ", "--output --verbose --help --state-dir"),
-            ("backup list /etc/motd --o", "--output --verbose --help --state-dir"),
+            ("backup list x ", "--output --json --verbose --help --state-dir"),
+            ("backup list /etc/motd --o", "--output --json --verbose --help --state-dir"),
         ] {
             let found = candidates(line);
             let mut found: Vec<&str> = found.split(' ').collect();

@@ -50,7 +50,9 @@ pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
     DataArguments, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
 };
-pub(crate) use mcp::{McpArguments, ToolSetArgument};
+pub(crate) use mcp::McpArguments;
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::ToolSetArgument;
 pub(crate) use output::{
     DocumentFormat, ExplainedFormat, JsonFormat, OutputArguments, OutputFormat, ValueFormat,
     ValueOutputArguments,

@@ -27,7 +27,6 @@ pub(crate) fn run(arguments: McpArguments, console: &Console) -> CommandResult {
 
 /// `ccm mcp` in a build without the protocol.
 #[cfg(not(feature = "mcp"))]
-#[expect(clippy::needless_pass_by_value, reason = "a build with the protocol needs the value")]
 pub(crate) fn run(_: McpArguments, _: &Console) -> CommandResult {
     let hint = "install a ccm that was built with the feature `mcp`, or use `ccm tool`";
     Err(CommandError::new("this ccm was built without the Model Context Protocol").hint(hint))

@@ -180,6 +180,10 @@ impl DesiredFile {
 }
 
 /// Returns the content that is copied. A URL has a checksum, which was checked before.
+#[cfg_attr(
+    not(feature = "archive"),
+    expect(clippy::unnecessary_wraps, reason = "with downloads, a source may have none")
+)]
 fn copied(source: FileSource, checksum: Option<Checksum>) -> Option<FileContent> {
     #[cfg(not(feature = "archive"))]
     drop(checksum);
@@ -190,6 +194,10 @@ fn copied(source: FileSource, checksum: Option<Checksum>) -> Option<FileContent>
     }
 }
 
+#[cfg_attr(
+    not(feature = "archive"),
+    expect(clippy::unnecessary_wraps, reason = "with downloads, a source may have none")
+)]
 fn local_path(source: &FileSource) -> Option<PathBuf> {
     match source {
         FileSource::Local(path) => Some(PathBuf::from(&path.0)),

@@ -233,6 +233,7 @@ async fn download(
 }
 
 #[cfg(not(feature = "archive"))]
+#[expect(clippy::unused_async, reason = "the same face as with downloads")]
 async fn download(url: &str, _: &Path, _: &[String], _: &mut Context<'_>) -> Result<String, Failure> {
     let message = format!("this ccm cannot download {url}: it was built without downloads");
     Err(Failure::new(FailureKind::Properties, message)

@@ -127,7 +127,7 @@ fn invalid_names_are_rejected() {
         ("/etc/./motd", "invalid-value /etc/./motd, . | …"),
         ("/etc/../motd", "invalid-value /etc/../motd, .. | …"),
         ("/etc/..", "invalid-value /etc/.., .. | …"),
-        ("/etc/.motd.ccm-new", "invalid-value /etc/.motd.ccm-new | .ccm-new"),
+        ("/etc/.motd.ccm-new", "invalid-value /etc/.motd.ccm-new | .NAME.ccm-new"),
         ("/etc/\0", "invalid-value"),
     ] {
         assert_eq!(errors_of(&file(name, &[])), [expected], "{name:?}");

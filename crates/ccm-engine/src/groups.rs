@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use ccm_model::{Action, Catalog, Failure, FailureKind, GroupIndex, Outcome, ResourceIndex, Verb};
+use ccm_model::{Catalog, Failure, FailureKind, GroupIndex, Outcome, ResourceIndex};
 
 use crate::names::NameList;
 use crate::rules::EngineRule;
@@ -213,7 +213,8 @@ impl<'a> GroupProgress<'a> {
             (false, _) => (Outcome::Unchanged, Some(EngineRule::ChildUnchanged)),
             (true, false) => (Outcome::Changed, Some(EngineRule::ChildChanged)),
             (true, true) => {
-                let message = Action::new(Verb::Apply).noop_message(false);
+                // That of the action.
+                let message = String::new();
                 (Outcome::WouldChange { message }, Some(EngineRule::ChildChanged))
             }
         }

@@ -226,7 +226,7 @@ async fn decide_and_change(
 ) -> Result<Outcome, Failure> {
     result.warnings.extend(bound.warnings());
     result.guards = bound.guards();
-    let message = match bound.decide(step.trigger.as_ref()) {
+    match bound.decide(step.trigger.as_ref()) {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");
             result.reason = Some(reason);
@@ -240,15 +240,13 @@ async fn decide_and_change(
         Decision::Change { reason, action, diff } => {
             debug!(%reason, "decided to change the state");
             let verdict = step.before_change(bound.provider(), &reason, &action, diff.as_deref()).await;
-            let message = step.policy.noop.then(|| action.noop_message(step.trigger.is_some()));
             result.reason = Some(reason);
             result.action = Some(action);
             result.diff = step.reported_diff(diff);
             verdict?;
-            message
         }
-    };
-    if let Some(message) = message {
+    }
+    if step.policy.noop {
         match bound.preflight(context).await {
             Ok(warnings) => result.warnings.extend(warnings),
             // An earlier change may provide the missing prerequisite, as with a state that can't be read yet.
@@ -259,6 +257,8 @@ async fn decide_and_change(
                 result.warnings.push(format!("a run would fail now: {}", failure.one_line()));
             }
         }
+        // The message is that of the action, once its secrets are redacted.
+        let message = String::new();
         return Ok(if step.trigger.is_some() {
             Outcome::WouldRefresh { message }
         } else {

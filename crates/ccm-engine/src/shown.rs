@@ -35,10 +35,16 @@ pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome 
     outcome
 }
 
-/// Returns a redacted event with its action and its guards on bounded lines.
+/// Returns a redacted event with its action and its guards on bounded lines, and with the message of noop for the action.
 pub(crate) fn event(mut event: Event) -> Event {
     if let Event::ResourceFinished(transaction) = &mut event {
         transaction.action = transaction.action.take().map(Action::into_shown);
+        let is_triggered = matches!(transaction.outcome, Outcome::WouldRefresh { .. });
+        if let Outcome::WouldChange { message } | Outcome::WouldRefresh { message } = &mut transaction.outcome
+            && let Some(action) = &transaction.action
+        {
+            *message = action.noop_message(is_triggered);
+        }
         let guards = std::mem::take(&mut transaction.guards);
         transaction.guards = guards.into_iter().map(GuardResult::into_shown).collect();
     }

@@ -64,7 +64,35 @@ fn secret_is_redacted_before_a_long_command_is_cut() {
         let Some(Some(shown)) = actions(&ran).pop() else { panic!("no action") };
         assert!(!shown.contains("the-s"), "{shown}");
         assert!(shown.contains("... (truncated, ") && shown.len() < 4200, "{shown}");
+        if let Some(message) = message(&ran) {
+            assert!(!message.contains("the-s") && message.len() < 4200, "{message}");
+        }
+        assert_eq!(message(&ran).is_some(), noop);
     }
+}
+
+/// Returns the message of noop of the first resource.
+fn message(ran: &Ran) -> Option<String> {
+    ran.events.iter().find_map(|event| match event {
+        Event::ResourceFinished(transaction) => match &transaction.outcome {
+            Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => Some(message.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+#[test]
+fn message_of_noop_is_that_of_the_action_as_it_is_shown() {
+    let noop = Options { noop: true, ..Options::default() };
+    let ran = run_with(&catalog(&["a needs yields=x"]), &noop);
+    assert_eq!(message(&ran).as_deref(), Some(r"Would have changed: mv\nx, place here to none"));
+    let group = run_with(&with_child(&["c.a needs", "c"], Group::default()), &noop);
+    let last = group.events.iter().rev().find_map(|event| match event {
+        Event::ResourceFinished(transaction) => Some(transaction.outcome.clone()),
+        _ => None,
+    });
+    assert_eq!(last, Some(Outcome::WouldChange { message: "Would have applied".to_owned() }));
 }
 
 #[test]

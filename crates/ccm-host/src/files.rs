@@ -85,7 +85,7 @@ pub trait Files {
     /// on the way is an error. The default is the path as it is.
     fn trusted_path(&self, path: &Path, trust: PathTrust) -> Result<TrustedPath, FileError> {
         let _ = trust;
-        Ok(TrustedPath { path: path.to_owned(), missing: Vec::new() })
+        Ok(TrustedPath { path: path.to_owned(), missing: Vec::new(), is_followed: false })
     }
 
     /// Returns an existing directory without links; `None` if the directory does not exist, and if a stranger could
@@ -269,6 +269,8 @@ pub struct TrustedPath {
     pub path: PathBuf,
     /// Missing directories above the path, the outermost first.
     pub missing: Vec<PathBuf>,
+    /// `true` if a link at the path itself was followed.
+    pub is_followed: bool,
 }
 
 /// Options of [`Files::inspect`].

@@ -42,6 +42,8 @@ pub(crate) struct ResolvedPath {
     /// Directories between the parent directory and the name that do not exist.
     missing: Vec<OsString>,
     links: Vec<FollowedLink>,
+    /// True if a link at the path itself was followed.
+    is_followed: bool,
 }
 
 /// Existing file of any kind.
@@ -254,7 +256,7 @@ pub(super) fn trusted_path(path: &Path, trust: PathTrust) -> Result<TrustedPath,
         missing.push(path.clone());
     }
     enter(&mut path, &resolved.name);
-    Ok(TrustedPath { path, missing })
+    Ok(TrustedPath { path, missing, is_followed: resolved.is_followed })
 }
 
 /// Returns the path of an existing directory without links, in one call if there are none in its path.
@@ -339,6 +341,7 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
     }
     // Number of parts that are not of the text of a link.
     let mut written = ahead.len();
+    let mut is_followed = false;
     let (name, entry, missing) = loop {
         let Some(name) = ahead.pop() else {
             // The path is `/`, or the last link leads to it.
@@ -366,6 +369,7 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
                 if rules.trusted.is_some_and(|trusted| !trusted.contains(&owner)) {
                     return Err(FileError::UntrustedLink { path: path.to_owned(), link, owner });
                 }
+                is_followed |= is_last && !is_of_link;
                 let is_shared = fstat(&at).map_err(refused)?.st_mode & WRITABLE_BY_ALL != 0;
                 links.push(FollowedLink { path: link, owner, is_shared });
                 let target = readlinkat(pin(&at, &name, &entry, path)?, "", Vec::new()).map_err(refused)?;
@@ -398,7 +402,8 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
             }
         }
     };
-    Ok(ResolvedPath { path: path.to_owned(), parent: at, name, entry, directory: behind, missing, links })
+    let path = path.to_owned();
+    Ok(ResolvedPath { path, parent: at, name, entry, directory: behind, missing, links, is_followed })
 }
 
 /// Adds a name to the path of a directory without links. An empty name is that of the root directory.

@@ -48,7 +48,8 @@ fn own_links_are_resolved_and_missing_directories_named() {
         ("winding", true, "real/deep", &[]),
     ] {
         let missing: Vec<PathBuf> = missing.iter().map(|name| scratch.path().join(name)).collect();
-        let expected = TrustedPath { path: scratch.path().join(path), missing };
+        let is_followed = follow_last && scratch.path().join(name).is_symlink();
+        let expected = TrustedPath { path: scratch.path().join(path), missing, is_followed };
         for directories in [false, true] {
             let trust = PathTrust { follow_last, directories, user: None };
             assert_eq!(resolved(&scratch, name, trust), Ok(expected.clone()), "{name}");

@@ -139,10 +139,9 @@ pub(super) fn written_path(path: &Path, files: &dyn Files) -> Result<PathBuf, Fa
     let dangling = || Err(file_failure(&FileError::DanglingLink(path.to_owned())));
     let is_in_directory = || path.parent().is_some_and(|parent| files.is_directory(parent).unwrap_or(false));
     match files.trusted_path(path, trust) {
-        Ok(found) if found.missing.is_empty() => Ok(found.path),
-        Ok(_) | Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) if is_in_directory() => {
-            dangling()
-        }
+        Ok(found) if found.is_followed => Ok(found.path),
+        Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) if is_in_directory() => dangling(),
+        // A backup has the name of the path as it is written.
         Ok(_) | Err(FileError::ParentMissing(_)) => Ok(path.to_owned()),
         Err(error) => Err(link_failure(path, &error, files)),
     }

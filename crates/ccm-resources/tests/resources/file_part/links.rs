@@ -4,6 +4,7 @@ use std::fs::{Permissions, create_dir, set_permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown, symlink};
 use std::path::Path;
 
+use ccm_host::backup_stem;
 use ccm_model::Outcome;
 use ccm_testkit::{Scratch, needs_root};
 
@@ -54,6 +55,25 @@ fn the_target_of_a_link_is_backed_up() {
     let note = changed.notes.first().and_then(|note| note.strip_prefix("backed up the old content to "));
     assert_eq!(std::fs::read_to_string(note.expect("a note")).expect("a copy"), "a\n");
     assert_eq!(scratch.read("real").as_deref(), Some("a\nb\n"));
+}
+
+#[test]
+fn a_backup_has_the_path_as_it_is_written_unless_a_link_is_there() {
+    for (path, backed_up) in [("real/file", "real/file"), ("way/file", "way/file"), ("f", "real/file")] {
+        let scratch = Scratch::new();
+        scratch.write("real/file", "a\n");
+        symlink("real", scratch.path().join("way")).expect("a link");
+        link(&scratch, "way/file");
+        let runs = Runs { state_directory: Some(scratch.state()), ..Runs::here(&scratch) };
+        let path = scratch.at(path);
+        let line = part(&scratch, "line", "b", &[("line", "b"), ("backup", "true"), ("path", &path)]);
+        let note = runs.apply(vec![line]).remove(0).notes.remove(0);
+        let backup = Path::new(note.strip_prefix("backed up the old content to ").expect("a note"));
+        let name = backup.file_name().expect("a name").to_string_lossy();
+        let stem = backup_stem(&scratch.path().join(backed_up));
+        assert!(name.starts_with(&stem), "{name} of {path}, not {stem}");
+        assert_eq!(scratch.read("real/file").as_deref(), Some("a\nb\n"));
+    }
 }
 
 #[test]

@@ -89,9 +89,9 @@ mod suggest;
 mod summary;
 mod timestamp;
 
+pub use self::base64::{decode_base64, encode_base64};
 pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, split_words};
 pub use action::{Action, Change, ChangedLines, EntryAction, Verb};
-pub use base64::{decode_base64, encode_base64};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
     Spanned,

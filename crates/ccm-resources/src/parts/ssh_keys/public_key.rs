@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_model::decode_base64;
+use ccm_model::{decode_base64, encode_base64};
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
 
 /// Types of keys that OpenSSH accepts for logins.
@@ -48,7 +48,9 @@ impl SshPublicKey {
         if blob.len() > MAX_LENGTH {
             return Err(error(format!("the key is longer than {MAX_LENGTH} characters")));
         }
-        let bytes = decode_base64(blob).ok_or_else(|| error("the key is not complete base64".to_owned()))?;
+        let bytes = decode_base64(blob)
+            .filter(|bytes| encode_base64(bytes) == blob)
+            .ok_or_else(|| error("the key is not complete base64".to_owned()))?;
         if !is_of(&bytes, kind) {
             return Err(error(format!("the key is damaged, or not of type `{kind}`")));
         }
@@ -123,5 +125,19 @@ mod tests {
         ] {
             assert!(SshPublicKey::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_has_one_spelling() {
+        let kind = "sk-ssh-ed25519@openssh.com";
+        let fields: [&[u8]; 3] = [kind.as_bytes(), &[7; 32], b"ssh:"];
+        let bytes =
+            fields.map(|field| [&[0, 0, 0, u8::try_from(field.len()).unwrap()], field].concat()).concat();
+        let blob = encode_base64(&bytes);
+        assert!(SshPublicKey::parse(&format!("{kind} {blob}")).is_ok(), "{blob}");
+        // The bits of the last digit that are no part of a byte.
+        let other = blob.replace("o=", "p=");
+        assert_eq!((decode_base64(&other), other != blob), (Some(bytes), true));
+        assert!(SshPublicKey::parse(&format!("{kind} {other}")).is_err(), "{other}");
     }
 }

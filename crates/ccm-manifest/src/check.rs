@@ -6,4 +6,3 @@ pub(crate) mod claims;
 pub(crate) mod cycles;
 pub(crate) mod missing_sources;
 pub(crate) mod paths;
-pub(crate) mod shell_check;

@@ -15,7 +15,10 @@
 
 mod check;
 mod late;
+#[cfg(test)]
+mod layers;
 mod load;
+mod normalize;
 mod read;
 mod redaction;
 mod resolve;
@@ -24,9 +27,9 @@ mod scopes;
 mod sources;
 mod unchecked;
 
-pub use check::paths::normalize;
 pub use late::{Completion, LateResources};
 pub use load::{LoadResult, Request, load, load_omitting};
+pub use normalize::normalize;
 pub use read::data::ResolvedData;
 pub use read::hiera::{DataFile, ParsedData, parse_data};
 pub use redaction::Redaction;

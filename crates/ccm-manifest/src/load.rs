@@ -8,8 +8,9 @@ use ccm_model::{Catalog, Diagnostic, Diagnostics, SourceMap};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
 
-use crate::check::{catalog, paths};
+use crate::check::catalog;
 use crate::late::LateResources;
+use crate::normalize::normalize;
 use crate::read::children::{ChildManifests, OuterContext};
 use crate::read::data::ResolvedData;
 use crate::read::data_keys::DataKeys;
@@ -90,8 +91,7 @@ pub fn load_omitting<'s>(
         data_keys,
         has_assignments: !request.assignments.is_empty(),
     };
-    let own =
-        Path::new(&request.name).file_name().map(|name| paths::normalize(&request.directory.join(name)));
+    let own = Path::new(&request.name).file_name().map(|name| normalize(&request.directory.join(name)));
     let outer = OuterContext::root(own);
     let manifest = Manifest { source, text: request.text, directory: request.directory, outer };
     let ReadManifest { settings, mut data } = reader.manifest(manifest, &mut diagnostics);

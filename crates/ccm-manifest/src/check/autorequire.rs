@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use ccm_graph::Graph;
 use ccm_model::{Catalog, ClaimKind, PathKind, PathSpellings, ResourceIndex};
 
-use crate::check::claims;
 use crate::check::paths::{depends, require};
 use crate::read::types::Types;
 
@@ -86,11 +85,10 @@ impl MountOrder {
         let mut order = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            let is_absent = resource.is_absent();
-            if is_absent {
+            if resource.is_absent() {
                 continue;
             }
-            for claim in claims::of(resource, types, spellings) {
+            for claim in types.claims(resource, spellings) {
                 if claim.kind == ClaimKind::MountPoint {
                     order.mount_points.insert(claim.key.into_owned(), index);
                 } else if claim.is_path_of(PathKind::Directory) {
@@ -119,7 +117,7 @@ impl MountOrder {
         let needs = |index: ResourceIndex| {
             let resource = catalog.resource(index);
             let is_ordered = resource.autorequire != Some(false);
-            let claims = if is_ordered { claims::of(resource, types, spellings) } else { Vec::new() };
+            let claims = if is_ordered { types.claims(resource, spellings) } else { Vec::new() };
             let needs = claims.iter().flat_map(|claim| match claim.kind {
                 ClaimKind::Path => [above(&self.mount_points, &claim.key), None],
                 ClaimKind::MountPoint => {
@@ -147,11 +145,10 @@ impl NeededProviders {
         let mut providers = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            let is_absent = resource.is_absent();
-            if is_absent {
+            if resource.is_absent() {
                 continue;
             }
-            for claim in claims::of(resource, types, spellings) {
+            for claim in types.claims(resource, spellings) {
                 match claim.kind {
                     ClaimKind::Path if claim.desired == PathKind::Nothing => {}
                     ClaimKind::Path => providers.paths.push((claim.key.into_owned(), index)),

@@ -23,19 +23,9 @@ pub(crate) fn collect<'c>(
     spellings: &PathSpellings<'_>,
 ) -> Vec<Claimed<'c>> {
     let claims = |index: ResourceIndex| {
-        of(catalog.resource(index), types, spellings).into_iter().map(move |claim| (index, claim))
+        types.claims(catalog.resource(index), spellings).into_iter().map(move |claim| (index, claim))
     };
     catalog.indices().flat_map(claims).collect()
-}
-
-/// Returns the claims of a resource, with the canonical spellings of their paths.
-pub(crate) fn of<'c>(
-    resource: &'c Resource,
-    types: &Types<'_>,
-    spellings: &PathSpellings<'_>,
-) -> Vec<Claim<'c>> {
-    let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
-    spec.map(|spec| spellings.claims(spec.claims(resource))).unwrap_or_default()
 }
 
 /// Reports claims on the same object, unless all of them are shared.

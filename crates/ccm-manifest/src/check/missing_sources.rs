@@ -1,49 +1,18 @@
-//! Finds files that a resource copies and that neither exist nor come from an earlier resource.
+//! Reports files that a resource copies and that neither exist nor come from an earlier resource.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
-use ccm_properties::{TypeSpec, is_any_url};
+use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex};
+use ccm_properties::TypeSpec;
 
 use crate::check::claims::Claimed;
-use crate::check::paths::normalize;
-use crate::read::draft::ResourceDraft;
 use crate::read::types::Types;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::shown;
-use crate::scopes::Scopes;
+use crate::resolve::missing_sources::MissingSource;
 use crate::unchecked::LeftOut;
-
-/// File that a resource copies and that does not exist now.
-pub(crate) struct MissingSource {
-    resource: ResourceIndex,
-    property: &'static str,
-    span: Span,
-    path: PathBuf,
-}
-
-/// Returns the files that managed resources copy and that do not exist now.
-pub(crate) fn find(drafts: &[ResourceDraft], scopes: &Scopes<'_, '_>) -> Vec<MissingSource> {
-    let missing = |(index, draft): (usize, &ResourceDraft)| {
-        let (property, _) = scopes.types.spec(draft.type_index).sources()?.template()?;
-        let node = draft.resource.properties.get(property)?;
-        let is_managed = matches!(draft.resource.control, Control::Managed);
-        if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {
-            return None;
-        }
-        // A type refuses a URL that it can't read itself.
-        let written = node.as_text().filter(|written| !is_any_url(written))?;
-        let path = normalize(&scopes.manifests[draft.manifest].directory.join(written));
-        let is_absolute = written.starts_with('/');
-        let is_missing = (scopes.context.omitted.files && is_absolute)
-            || scopes.context.sources.is_missing(&path, is_absolute);
-        let resource = ResourceIndex::from_usize(index);
-        is_missing.then_some(MissingSource { resource, property, span: node.span, path })
-    };
-    drafts.iter().enumerate().filter_map(missing).collect()
-}
 
 /// Catalog, with the order and the claims of its resources.
 pub(crate) struct KnownFiles<'a> {

@@ -1,7 +1,6 @@
 //! Orders resources by the directories that they manage.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{
@@ -181,19 +180,4 @@ pub(crate) fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on:
         }
     }
     false
-}
-
-/// Removes `.` and `..` from a path without reading symbolic links.
-pub fn normalize(path: &Path) -> PathBuf {
-    let mut normalize = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normalize.pop();
-            }
-            other => normalize.push(other),
-        }
-    }
-    normalize
 }

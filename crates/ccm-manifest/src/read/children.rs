@@ -9,7 +9,7 @@ use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span};
 
-use crate::check::paths::normalize;
+use crate::normalize::normalize;
 use crate::read::data::{Overlay, ResolvedData};
 use crate::read::draft::ResourceDraft;
 use crate::read::reader::{Manifest, Reader};

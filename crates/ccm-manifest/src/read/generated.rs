@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, Span};
 
-use crate::check::paths::normalize;
+use crate::normalize::normalize;
 use crate::resolve::expand::diagnostic;
 use crate::resolve::expansion::needed_before_run;
 use crate::resolve::messages::expected;

@@ -13,7 +13,7 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span,
 };
 
-use crate::check::paths::normalize;
+use crate::normalize::normalize;
 use crate::read::data::misplaced_annotation;
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::EvalContext;

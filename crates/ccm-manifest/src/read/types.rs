@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ccm_model::closest;
+use ccm_model::{Claim, PathSpellings, Resource, closest};
 use ccm_properties::{CommonProperty, NAME, SettingsView, TypeSpec, aliases};
 
 use crate::read::reserved;
@@ -55,6 +55,12 @@ impl<'t> Types<'t> {
     /// Returns the closest type for a misspelt key.
     pub(crate) fn closest(&self, key: &str) -> Option<&str> {
         closest(key, self.names())
+    }
+
+    /// Returns the claims of a resource, with the canonical spellings of their paths.
+    pub(crate) fn claims<'r>(&self, resource: &'r Resource, spellings: &PathSpellings<'_>) -> Vec<Claim<'r>> {
+        let spec = self.find(&resource.id.type_name).map(|found| self.spec(found));
+        spec.map(|spec| spellings.claims(spec.claims(resource))).unwrap_or_default()
     }
 
     /// Returns the keys below `ccm` that belong to types.

@@ -12,9 +12,10 @@ use super::control::Conditions;
 use super::credentials::LongSecrets;
 use super::eval_context::EvalContext;
 use super::expansion::needed_before_run;
+use super::missing_sources::{self, MissingSource};
 use super::references::NameTable;
 use super::scope::{DeferredOn, ManagedPaths, Phase};
-use crate::check::{claims, missing_sources, shell_check};
+use super::shell_check;
 use crate::late::LateResource;
 use crate::late::captures::CaptureTable;
 use crate::late::file_uses::FileUsers;
@@ -30,7 +31,7 @@ pub(crate) struct ResolvedResources {
     pub(crate) captures: CaptureTable,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
     pub(crate) file_users: FileUsers,
-    pub(crate) missing_sources: Vec<missing_sources::MissingSource>,
+    pub(crate) missing_sources: Vec<MissingSource>,
     /// Secret texts in data and credentials.
     pub(crate) secrets: Vec<String>,
 }
@@ -156,7 +157,7 @@ fn managed_paths(scopes: &Scopes<'_, '_>, drafts: &[ResourceDraft]) -> ManagedPa
         if !draft.has_name || is_off {
             continue;
         }
-        let claims = claims::of(&draft.resource, scopes.types, &scopes.context.spellings);
+        let claims = scopes.types.claims(&draft.resource, &scopes.context.spellings);
         for claim in claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path) {
             let name = &draft.resource.id.name;
             let path = if **name == *claim.key { Arc::clone(name) } else { claim.key.into() };

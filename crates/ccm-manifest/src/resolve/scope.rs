@@ -15,7 +15,7 @@ use std::sync::Arc;
 use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
 
-use crate::check::paths::normalize;
+use crate::normalize::normalize;
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
 use crate::unchecked::UnknownPaths;

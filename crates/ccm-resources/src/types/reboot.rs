@@ -31,9 +31,8 @@ impl TypedResource for RebootType {
 
     fn build(_: &Resource, written: RebootProperties) -> Result<DesiredReboot, Vec<PropertyError>> {
         let Some(when) = written.when else {
-            let error = PropertyError::new(DiagnosticKind::Missing, "when", "`when` is missing");
             let hint = "write `when: pending`, or `when: always` with `subscribe`";
-            return Err(vec![error.with_hint(hint)]);
+            return Err(vec![PropertyError::missing("when", hint)]);
         };
         let message = written.message.map_or_else(|| MESSAGE.to_owned(), |message| message.0);
         if message.contains(char::is_control) || message.starts_with('-') {

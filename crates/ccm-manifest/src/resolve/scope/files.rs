@@ -13,7 +13,7 @@ use super::expression::ExpressionScope;
 use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
-use crate::check::paths::normalize;
+use crate::normalize::normalize;
 use crate::resolve::messages::shown_path;
 use crate::unchecked::LeftOut;
 

@@ -113,10 +113,8 @@ fn not_with_absent(written: &ArchiveProperties) -> Vec<PropertyError> {
         ("cleanup", written.cleanup == Some(true)),
     ];
     let errors = given.into_iter().filter(|(_, is_given)| *is_given).map(|(property, _)| {
-        let message = format!("`{property}` is not allowed with `ensure: absent`");
-        PropertyError::conflict(
+        PropertyError::not_with_absent(
             property,
-            message,
             "remove this property: what was extracted is removed by resources of its own",
         )
     });

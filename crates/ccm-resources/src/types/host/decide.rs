@@ -31,10 +31,8 @@ impl DesiredHost {
             errors.push(PropertyError::missing("ip", "write `ip`, the address of the host"));
         }
         if written.host_aliases.is_some() && is_absent {
-            let message = "`host_aliases` is not allowed with `ensure: absent`";
-            errors.push(PropertyError::conflict(
+            errors.push(PropertyError::not_with_absent(
                 "host_aliases",
-                message,
                 "remove `host_aliases`: they are removed with the host",
             ));
         }

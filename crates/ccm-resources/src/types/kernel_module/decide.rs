@@ -40,10 +40,8 @@ impl DesiredModule {
             ));
         }
         if written.boot == Some(true) && is_absent {
-            let message = "`boot` is not allowed with `ensure: absent`";
-            errors.push(PropertyError::conflict(
+            errors.push(PropertyError::not_with_absent(
                 "boot",
-                message,
                 "remove `boot`: the module is not loaded at boot either",
             ));
         }

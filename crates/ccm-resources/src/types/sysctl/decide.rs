@@ -42,10 +42,8 @@ impl DesiredParameter {
                 errors.push(PropertyError::missing("value", "write `value`, what the kernel is to use"));
             }
             (Some(_), true) => {
-                let message = "`value` is not allowed with `ensure: absent`";
-                errors.push(PropertyError::conflict(
+                errors.push(PropertyError::not_with_absent(
                     "value",
-                    message,
                     "remove `value`: the kernel keeps its value until the next boot",
                 ));
             }

@@ -46,10 +46,8 @@ impl DesiredUser {
             errors.push(PropertyError::conflict("locked", message, "write a hash, or remove `locked`"));
         }
         if written.purge_keys == Some(true) && resource.is_absent() {
-            let message = "`purge_keys` is not allowed with `ensure: absent`";
-            errors.push(PropertyError::conflict(
+            errors.push(PropertyError::not_with_absent(
                 "purge_keys",
-                message,
                 "remove it, or remove the home with `manage_home`",
             ));
         }

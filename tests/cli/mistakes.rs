@@ -37,7 +37,7 @@ impl<'t> Mistake<'t> {
         let mut parts = body.split("#--- ");
         let body = parts.next().unwrap_or_default();
         let files = parts.filter_map(|part| part.split_once('\n')).collect();
-        let words = ccm_model::split_words(command).expect("words");
+        let words = ccm_runtime::model::split_words(command).expect("words");
         let manifest = (command == VALIDATE || !body.is_empty()).then(|| body.to_owned());
         Self { name, command: words, manifest, files, code, output }
     }

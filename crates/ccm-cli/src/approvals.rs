@@ -5,8 +5,9 @@ mod screen;
 
 use std::path::Path;
 
+use ccm_runtime::approval::{ApprovalsError, ApproveError, approvers_hint};
 use ccm_runtime::process::signals::Signals;
-use ccm_runtime::{ApprovalsError, ApproveError, ExitCode, Session, approvers_hint};
+use ccm_runtime::{ExitCode, Session};
 
 use crate::arguments::{ApprovalsArguments, ApprovalsCommand, DocumentFormat};
 use crate::console::Console;
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> CommandR
         None if arguments.watch => watch(arguments, console, &session),
         None => console.print(&text(arguments, &session)?),
         Some(ApprovalsCommand::Show { code, output }) if output.format == DocumentFormat::Json => {
-            console.print(&screen::json(&[session.approval_request(code)?]))
+            console.print(&screen::json(&[session.governance().approval_request(code)?]))
         }
         Some(ApprovalsCommand::Show { code, .. }) => console.print(&shown(code, &session)?),
         Some(ApprovalsCommand::Export { code }) => export(code, console, &session),
@@ -69,7 +70,7 @@ impl From<&ApprovalsError> for CommandError {
 }
 
 fn text(arguments: &ApprovalsArguments, session: &Session) -> CommandResult<String> {
-    let requests = session.approval_requests()?;
+    let requests = session.governance().approval_requests()?;
     if arguments.output.format == DocumentFormat::Json {
         return Ok(screen::json(&requests));
     }
@@ -103,17 +104,17 @@ fn watch(arguments: &ApprovalsArguments, console: &Console, session: &Session) -
 
 /// Returns the screen of what waits.
 fn shown(code: &str, session: &Session) -> CommandResult<String> {
-    Ok(request(&session.approval_request(code)?)?)
+    Ok(request(&session.governance().approval_request(code)?)?)
 }
 
 fn export(code: &str, console: &Console, session: &Session) -> CommandResult {
     let screen = shown(code, session)?;
-    let statement = session.export_request(code)?;
+    let statement = session.governance().export_request(code)?;
     // Standard output holds the statement alone, so that it can be signed as it is.
     console.write(&screen);
     console.write(&format!(
         "sign it with: ssh-keygen -Y sign -n {} -f KEY FILE\n",
-        ccm_runtime::APPROVAL_NAMESPACE
+        ccm_runtime::approval::APPROVAL_NAMESPACE
     ));
     console.print(&statement)
 }
@@ -124,7 +125,7 @@ fn reject(
     console: &Console,
     session: &Session,
 ) -> CommandResult {
-    let key = key.map(|path| session.signing_key(Some(path.to_owned()), None)).transpose()?;
-    session.reject_request(code, reason, key.as_ref())?;
+    let key = key.map(|path| session.governance().signing_key(Some(path.to_owned()), None)).transpose()?;
+    session.governance().reject_request(code, reason, key.as_ref())?;
     console.print(&format!("{} is rejected\n", code.to_uppercase()))
 }

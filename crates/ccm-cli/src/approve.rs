@@ -2,10 +2,9 @@
 
 mod manifest;
 
-use ccm_model::escape_control;
-use ccm_runtime::{
-    ApprovalLimits, ApprovalState, ApprovalsError, ExitCode, SignError, SigningError, approval_terms,
-};
+use ccm_runtime::approval::{ApprovalLimits, ApprovalState, ApprovalsError, SignError, approval_terms};
+use ccm_runtime::model::escape_control;
+use ccm_runtime::{ExitCode, SigningError};
 
 use crate::arguments::ApproveArguments;
 use crate::console::Console;
@@ -28,30 +27,30 @@ pub(crate) fn run(arguments: &ApproveArguments, console: &Console) -> CommandRes
 /// Shows a request, asks, and signs.
 fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> CommandResult {
     let session = session::open(console);
-    let listed = session.approval_request(code)?;
+    let listed = session.governance().approval_request(code)?;
     let limits =
         ApprovalLimits { valid: arguments.valid, uses: arguments.uses, rule: arguments.rule.clone() };
     let mut shown = approvals::request(&listed)?;
     if arguments.signature.is_none() && listed.state.is_live() {
         let terms = approval_terms(&listed.intent, &limits)?;
-        let rule = session.granted_rule(&listed.intent, &terms)?;
+        let rule = session.governance().granted_rule(&listed.intent, &terms)?;
         shown += &approvals::terms(&listed.intent, &terms, rule.as_ref())?;
     }
     console.print(&shown)?;
     let approved = if let Some(path) = &arguments.signature {
         let (_, signature) = session.read_text(Some(path), MAX_SIGNATURE, "signature")?;
-        session.import_approval(code, signature)?
+        session.governance().import_approval(code, signature)?
     } else {
         if !listed.state.is_live() {
             return Err(CommandError::new("nothing can be approved any more"));
         }
-        let approvers = session.approvers().map_err(ApprovalsError::from)?;
-        let key = session.signing_key(arguments.key.clone(), Some(&approvers))?;
+        let approvers = session.governance().approvers().map_err(ApprovalsError::from)?;
+        let key = session.governance().signing_key(arguments.key.clone(), Some(&approvers))?;
         let question = format!("Sign with {}? [y/N] ", manifest::key_name(&key));
         if !is_confirmed(console, &question, arguments.yes)? {
             return Ok(ExitCode::NothingRun);
         }
-        session.approve_request(code, &key, &limits)?
+        session.governance().approve_request(code, &key, &limits)?
     };
     let by = escape_control(&approved.by.principal);
     let text = match approved.state {

@@ -78,7 +78,7 @@ impl From<AuditAccessError> for CommandError {
 }
 
 fn init(arguments: &AuditInitArguments, console: &Console, session: &Session) -> CommandResult {
-    let made = session.init_audit()?;
+    let made = session.governance().init_audit()?;
     let key = format!("{} ccm-audit@{}", made.key, made.machine);
     if arguments.output.format == DocumentFormat::Json {
         let document = json!({ "path": made.path, "machine": made.machine, "key": key });
@@ -112,7 +112,7 @@ fn log(arguments: &AuditLogArguments, console: &Console, session: &Session) -> C
     };
     let mut listing = Listing::new(filter, (!is_json).then(|| arguments.limit.unwrap_or(MAX_LISTED)));
     let mut printed = Ok(ExitCode::Success);
-    session.read_audit(directory, &mut |line| {
+    session.governance().read_audit(directory, &mut |line| {
         listing.take(line);
         if let Some(text) = listing.full_chunk().filter(|_| printed.is_ok()) {
             printed = console.print(&text);
@@ -136,13 +136,15 @@ fn log(arguments: &AuditLogArguments, console: &Console, session: &Session) -> C
 }
 
 fn verify(arguments: &AuditVerifyArguments, console: &Console, session: &Session) -> CommandResult {
-    let first_key = arguments.key.as_deref().map(|path| session.read_audit_key(path)).transpose()?;
+    let first_key =
+        arguments.key.as_deref().map(|path| session.governance().read_audit_key(path)).transpose()?;
     let against = arguments.against.as_deref().map(|path| (path != Path::new("-")).then_some(path));
-    let checkpoints = against.map(|path| session.read_checkpoints(path)).transpose()?.unwrap_or_default();
+    let checkpoints =
+        against.map(|path| session.governance().read_checkpoints(path)).transpose()?.unwrap_or_default();
     let directory = arguments.place.directory.as_deref();
     let next_key = if arguments.chain { NextKeyCheck::Skipped } else { key_check(directory) };
     let trust = Trust { first_key, checkpoints, next_key };
-    let found = session.verify_audit(directory, &trust)?;
+    let found = session.governance().verify_audit(directory, &trust)?;
     if arguments.output.format == DocumentFormat::Json {
         console.print(&format!("{:#}\n", document(&found)))?;
         return Ok(if found.is_intact() { ExitCode::Success } else { ExitCode::NothingRun });
@@ -176,7 +178,7 @@ fn verify(arguments: &AuditVerifyArguments, console: &Console, session: &Session
 fn checkpoint(arguments: &AuditCheckpointArguments, console: &Console, session: &Session) -> CommandResult {
     let directory = arguments.place.directory.as_deref();
     let trust = Trust { next_key: key_check(directory), ..Trust::default() };
-    let found = session.verify_audit(directory, &trust)?;
+    let found = session.governance().verify_audit(directory, &trust)?;
     match &found.end {
         Some(end) if found.is_intact() => console.print(&format!("{}\n", end.to_line())),
         _ => Err(changed_error(&found)),
@@ -186,7 +188,7 @@ fn checkpoint(arguments: &AuditCheckpointArguments, console: &Console, session: 
 fn export(arguments: &AuditExportArguments, console: &Console, session: &Session) -> CommandResult {
     let target = &arguments.target;
     let directory = arguments.place.directory.as_deref();
-    let found = session.export_audit(directory, target, key_check(directory))?;
+    let found = session.governance().export_audit(directory, target, key_check(directory))?;
     if !found.is_intact() {
         console.error(&changed_error(&found));
         console.note(&format!("the copy in {} is as the log is", target.display()));

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use ccm_model::{display_timestamp, escape_control};
-use ccm_report::{History, columns};
+use ccm_runtime::backups::{Backup, BackupError, PruneOptions};
+use ccm_runtime::model::{display_timestamp, escape_control};
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{Backup, BackupError, LocalZone, PruneOptions, Session, StoredRun, printed};
+use ccm_runtime::report::{History, columns};
+use ccm_runtime::{LocalZone, Session, StoredRun, printed};
 use serde_json::{Value, json};
 
 use crate::arguments::{

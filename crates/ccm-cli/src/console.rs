@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::{ExitCode, Findings, Secrets};
 
 use crate::diagnostics;

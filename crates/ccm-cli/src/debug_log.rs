@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use ccm_model::escape_control;
 use ccm_runtime::Secrets;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock, variable};
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_model::{Diagnostic, DiagnosticKind, Label, Severity, Source, SourceMap, escape_control};
 use ccm_runtime::Findings;
+use ccm_runtime::model::{Diagnostic, DiagnosticKind, Label, Severity, Source, SourceMap, escape_control};
 
 /// Maximum number of lines from the first label of an excerpt to the last.
 const MAX_HEIGHT: usize = 60;

@@ -3,11 +3,10 @@
 use std::error::Error;
 use std::io;
 
-use ccm_model::{StopCause, escape_control};
+use ccm_runtime::approval::{ApprovalsError, ApproveError, SignError};
+use ccm_runtime::model::{StopCause, escape_control};
 use ccm_runtime::policy::PolicyError;
-use ccm_runtime::{
-    ApprovalsError, ApproveError, ExitCode, Findings, InputError, ManifestErrors, SignError, TextError,
-};
+use ccm_runtime::{ExitCode, Findings, InputError, ManifestErrors, TextError};
 
 use crate::diagnostics;
 

@@ -1,6 +1,6 @@
 //! `ccm eval`: the value of an expression.
 
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::{ExpressionError, ExpressionNames, printed};
 use serde_json::{Value, json};
 

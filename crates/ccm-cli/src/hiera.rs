@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ccm_model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
+use ccm_runtime::model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
 use ccm_runtime::{
     DataDocument, DataOptions, EntryOutcome, EvaluatedData, Findings, GivenFacts, InputError, Value,
     ValueSource, printed, url_hint,

@@ -5,8 +5,10 @@ use std::io::stdout;
 use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
-use ccm_report::{ExecutionError, FindError, History, MatchingRun, RunFilter, StoreError, StoredRun};
 use ccm_runtime::process::{Clock as _, SystemClock};
+use ccm_runtime::report::{
+    ExecutionError, FindError, History, MatchingRun, RunFilter, StoreError, StoredRun,
+};
 use ccm_runtime::{LocalZone, printed};
 
 use crate::arguments::{DocumentFormat, HistoryArguments};

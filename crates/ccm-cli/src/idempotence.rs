@@ -1,6 +1,6 @@
 //! `ccm apply --verify-idempotent`: a second run of the manifest, which must not change anything.
 
-use ccm_report::pending_line;
+use ccm_runtime::report::pending_line;
 use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationError};
 
 use crate::apply::report_record_errors;

@@ -5,7 +5,7 @@ mod manifest;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use ccm_model::quote_words;
+use ccm_runtime::model::quote_words;
 use ccm_runtime::process::{absolute, variable};
 use ccm_runtime::{
     Config, Doors, GivenFacts, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, Session, SystemDoors,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_model::{StopCause, display_duration};
+use ccm_runtime::model::{StopCause, display_duration};
 
 /// Time between TERM and KILL when a command is ended.
 const UNTIL_KILL: &str = "2s";

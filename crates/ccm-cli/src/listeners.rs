@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_model::{Event, Outcome};
-use ccm_report::{
-    JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ManifestResult, ProgressLine, ReportError,
-    Screen, TextOptions, TextReport, Verbosity,
-};
+use ccm_runtime::model::{Event, Outcome};
 use ccm_runtime::process::{
     Clock as _, LastLine, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal,
     output_width, variable,
+};
+use ccm_runtime::report::{
+    JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ManifestResult, ProgressLine, ReportError,
+    Screen, TextOptions, TextReport, Verbosity,
 };
 use ccm_runtime::{EventsFile, ExitCode, StopCause};
 

@@ -1,6 +1,6 @@
 //! `ccm pause`: a pause of the runs of timers.
 
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::{EndedPause, ExitCode, LocalZone, Pause, PauseError, Session, printed};
 use serde_json::json;
 

@@ -6,11 +6,12 @@ mod overview;
 use std::io::BufRead as _;
 use std::sync::Arc;
 
+use ccm_runtime::approval::{ApproversError, approvers_hint};
 use ccm_runtime::policy::{
     Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
     VerdictTestError, policy_schema,
 };
-use ccm_runtime::{ApproversError, CheckedPolicy, ExitCode, Findings, Session, approvers_hint, printed};
+use ccm_runtime::{CheckedPolicy, ExitCode, Finding, Findings, Session, printed};
 use serde_json::json;
 
 use crate::arguments::{
@@ -67,8 +68,8 @@ fn read(
     session: &Session,
 ) -> Result<Option<CheckedPolicy>, Arc<PolicyError>> {
     match &arguments.policy {
-        Some(path) => Ok(Some(session.read_policy(path)?)),
-        None => session.policy().map(Option::<&_>::cloned),
+        Some(path) => Ok(Some(session.governance().read_policy(path)?)),
+        None => session.governance().policy().map(Option::<&_>::cloned),
     }
 }
 
@@ -84,7 +85,8 @@ fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session)
         && let Err(error) = &checked
         && let PolicyError::Errors(errors) = &**error
     {
-        let document = json!({ "valid": false, "files": [], "rules": [], "findings": errors.document() });
+        let document =
+            json!({ "valid": false, "files": [], "rules": [], "findings": Finding::of_all(errors) });
         return console.print(&printed::document(&document)).map(|_| ExitCode::NothingRun);
     }
     let Some(CheckedPolicy { policy, files, warnings }) = checked? else {
@@ -102,7 +104,7 @@ fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session)
     if is_json {
         let rules: Vec<String> =
             (0..policy.rules().len()).map(|position| policy.rule_label(position)).collect();
-        let findings = [warnings.document(), conflicts.document()].concat();
+        let findings = [Finding::of_all(&warnings), Finding::of_all(&conflicts)].concat();
         let document = json!({ "valid": true, "files": files, "rules": rules, "findings": findings });
         return console.print(&printed::document(&document));
     }
@@ -115,7 +117,7 @@ fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session)
 
 /// Checks the file of approvers. Without the file, nobody can approve, and what asks is refused.
 fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> CommandResult<()> {
-    let approvers = match session.approvers() {
+    let approvers = match session.governance().approvers() {
         Ok(approvers) => approvers,
         Err(error @ (ApproversError::Missing { .. } | ApproversError::Empty { .. })) => {
             console.warning(&format!("{error}: nobody can approve"));
@@ -148,7 +150,7 @@ fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -
 
 fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -> CommandResult {
     let policy = policy_or_standard(&arguments.file, session)?;
-    let tests = session.read_verdict_tests(&arguments.tests).map_err(|error| match &error {
+    let tests = session.governance().read_verdict_tests(&arguments.tests).map_err(|error| match &error {
         VerdictTestError::Text(error) => error.into(),
         VerdictTestError::Errors(errors) => {
             CommandError::located(errors).with_message(format!("{errors} in {}", arguments.tests.display()))
@@ -160,7 +162,7 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
     for test in &tests {
         let options = options(&arguments.place, test.caller);
         let command = JudgedText::Shell(test.command.clone(), ShellDialect::Sh);
-        let explained = session.explain_command(&policy, command, &options);
+        let explained = session.governance().explain_command(&policy, command, &options);
         let verdict = explained.decision.verdict;
         if verdict != test.expected {
             let (found, expected) = (verdict.name(), test.expected.name());
@@ -205,7 +207,7 @@ fn explain(arguments: &PolicyExplainArguments, console: &Console, session: &Sess
         (Some(text), _) | (None, [text]) => JudgedText::Shell(text.clone(), dialect),
         (None, words) => JudgedText::Words(words.to_vec()),
     };
-    let explained = session.explain_command(&policy, command, &options);
+    let explained = session.governance().explain_command(&policy, command, &options);
     let text = if arguments.output.format == DocumentFormat::Json {
         format!("{:#}\n", explained.json(&policy))
     } else {
@@ -238,7 +240,7 @@ fn batch(
         let document = match serde_json::from_str::<String>(&line) {
             Ok(text) => {
                 let command = JudgedText::Shell(text, arguments.dialect.into());
-                session.explain_command(policy, command, options).json(policy)
+                session.governance().explain_command(policy, command, options).json(policy)
             }
             Err(error) => {
                 result = ExitCode::NothingRun;

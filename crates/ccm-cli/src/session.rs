@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use ccm_runtime::process::variable;
-use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session, error_layers};
+use ccm_runtime::{
+    Config, GivenData, GivenFacts, GivenValues, GovernanceNotice, LedgerError, Notice, Session, error_layers,
+};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
 use crate::audit::problem_hint;
@@ -45,16 +47,16 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::ContainerProblem(problem) => console.warning(problem),
         Notice::Container(note) => console.note(note),
-        Notice::Audit(problem) => {
+        Notice::Governance(GovernanceNotice::Audit(problem)) => {
             console.warning_of(problem);
             console.note("the audit log has not all of this run");
             console.hint(&problem_hint(problem));
         }
-        Notice::SealNotForwarded(failure) => {
+        Notice::Governance(GovernanceNotice::SealNotForwarded(failure)) => {
             console.warning_of(failure);
             console.note("it is forwarded again with the next seal");
         }
-        Notice::Policy { resource, verdict, reason } => {
+        Notice::Governance(GovernanceNotice::Policy { resource, verdict, reason }) => {
             let verdict = if *verdict == "deny" { "denied" } else { "not allowed without an approval" };
             console.warning(&format!("{resource} would be {verdict} if `guard` were not `audit`: {reason}"));
         }

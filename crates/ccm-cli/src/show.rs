@@ -1,7 +1,7 @@
 //! `ccm graph` and `ccm schema`.
 
-use ccm_model::event_schema;
 use ccm_runtime::RenderFormat;
+use ccm_runtime::model::event_schema;
 
 use crate::arguments::{GraphArguments, GraphFormat, SchemaArguments};
 use crate::console::Console;

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use ccm_runtime::status::StatusError;
 use ccm_runtime::{
-    BeginError, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError, StatusError,
-    StoreError, UnknownResource, UnknownResources,
+    BeginError, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError, StoreError,
+    UnknownResource, UnknownResources,
 };
 
 use crate::audit::problem_hint;

@@ -7,9 +7,10 @@ mod prometheus;
 
 use std::time::SystemTime;
 
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{Session, StatusError, error_layers, printed};
+use ccm_runtime::status::StatusError;
+use ccm_runtime::{Session, error_layers, printed};
 
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;

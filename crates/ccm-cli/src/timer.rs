@@ -5,13 +5,13 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_model::{ResourceId, quote_words};
-use ccm_report::columns;
+use ccm_runtime::model::{ResourceId, quote_words};
 use ccm_runtime::process::{absolute, own_program, variable};
-use ccm_runtime::{
-    ExitCode, InstalledTimer, LastRun, Notice, PlannedUnit, SelectionOption, Session, TimerError, TimerName,
-    TimerPlan, TimerRequest, Timers, UnitScope, UnknownResource, UnknownResources, printed,
+use ccm_runtime::report::columns;
+use ccm_runtime::timer::{
+    InstalledTimer, LastRun, PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers, UnitScope,
 };
+use ccm_runtime::{ExitCode, Notice, SelectionOption, Session, UnknownResource, UnknownResources, printed};
 
 use crate::arguments::{
     ApplyArguments, DocumentFormat, NOT_FOR_TIMERS, ReportFormat, TimerCommand, TimerInstallArguments,
@@ -315,7 +315,7 @@ fn row(timer: &InstalledTimer) -> [String; 5] {
         timer.every.clone(),
         timer.next.clone().unwrap_or_else(|| unknown("none")),
         timer.last.as_ref().map_or_else(|| unknown("none"), last_run),
-        ccm_model::escape_control(&manifest).into_owned(),
+        ccm_runtime::model::escape_control(&manifest).into_owned(),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-use ccm_model::{Diagnostic, DiagnosticKind, Severity};
+use ccm_runtime::model::{Diagnostic, DiagnosticKind, Severity};
 use ccm_runtime::{
     ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding, ValidatedChild,
     ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent, printed,
@@ -302,7 +302,7 @@ fn document(
 
 /// Returns the result of a manifest that can't be read.
 fn unreadable(name: &str, error: &InputError) -> ValidatedManifest {
-    let message = ccm_model::error_layers(error).join(": ");
+    let message = ccm_runtime::model::error_layers(error).join(": ");
     let location = match error {
         InputError::Text(error) => error.location(),
         _ => None,
@@ -322,8 +322,8 @@ fn validated(
     validation: &Result<Validation, ValidationError>,
 ) -> ValidatedManifest {
     let findings = match validation {
-        Ok(validation) => validation.warnings.document(),
-        Err(ValidationError::Manifest(errors)) => errors.document(),
+        Ok(validation) => Finding::of_all(&validation.warnings),
+        Err(ValidationError::Manifest(errors)) => Finding::of_all(errors),
         Err(error) => vec![Finding::error(DiagnosticKind::Missing, error.to_string())],
     };
     ValidatedManifest {

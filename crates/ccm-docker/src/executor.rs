@@ -22,7 +22,7 @@ const SHORT_ID: usize = 8;
 /// Executor of one run that starts commands in containers where a launch asks for one, and hands every other launch
 /// to the executor of this machine.
 pub struct DockerExecutor<'a> {
-    pub(crate) inner: &'a dyn Executor,
+    pub(crate) inner: Rc<dyn Executor + 'a>,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) secrets: &'a Secrets,
     pub(crate) cancellation: &'a Cancellation,
@@ -36,7 +36,7 @@ pub struct DockerExecutor<'a> {
 impl<'a> DockerExecutor<'a> {
     /// Creates the executor of a run. Nothing is connected yet.
     pub fn new(
-        inner: &'a dyn Executor,
+        inner: Rc<dyn Executor + 'a>,
         clock: &'a dyn Clock,
         secrets: &'a Secrets,
         cancellation: &'a Cancellation,

@@ -23,7 +23,7 @@ pub use container::{
     EngineAddress, PullPolicy, Volume,
 };
 pub use following::FollowingExecutor;
-pub use local::{LocalExecutor, LocalSystem};
+pub use local::{Commands, LocalExecutor, LocalSystem};
 pub use middleware::RunnerMiddleware;
 
 /// Place that commands are started in, and the only way to start one in a run.

@@ -87,6 +87,7 @@ pub mod signals;
 mod ssh_keygen;
 mod started_by;
 pub mod state;
+mod text;
 mod trusted;
 
 pub use account::{Account, AccountError, Identity, gid_of, uid_of};
@@ -106,10 +107,10 @@ pub use environment::{
     own_program, random, random_secret, variable,
 };
 pub use executor::{
-    BaseEnvironment, ClosedPlan, ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest,
-    ContainerReuse, ContainerSettings, EngineAddress, Executor, FollowingExecutor, Launch, LaunchPlan,
-    LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume, Workdir,
-    run_launched,
+    BaseEnvironment, ClosedPlan, Commands, ContainerError, ContainerNetwork, ContainerOutcome,
+    ContainerRequest, ContainerReuse, ContainerSettings, EngineAddress, Executor, FollowingExecutor, Launch,
+    LaunchPlan, LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume,
+    Workdir, run_launched,
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, ExtractionTarget,
@@ -133,6 +134,7 @@ pub use programs::{
 pub use question::{ask, can_ask, is_yes};
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
+pub use text::{STANDARD_INPUT, TextError, file_text, read_text};
 pub use trusted::{TrustError, TrustedDirectory};
 
 use std::convert::Infallible;

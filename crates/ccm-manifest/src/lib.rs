@@ -18,7 +18,6 @@ mod late;
 #[cfg(test)]
 mod layers;
 mod load;
-mod normalize;
 mod read;
 mod redaction;
 mod resolve;
@@ -29,7 +28,6 @@ mod unchecked;
 
 pub use late::{Completion, LateResources};
 pub use load::{LoadResult, Request, load, load_omitting};
-pub use normalize::normalize;
 pub use read::data::ResolvedData;
 pub use read::hiera::{DataFile, ParsedData, parse_data};
 pub use redaction::Redaction;

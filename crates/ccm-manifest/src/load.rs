@@ -10,7 +10,6 @@ use tracing::debug_span;
 
 use crate::check::catalog;
 use crate::late::LateResources;
-use crate::normalize::normalize;
 use crate::read::children::{ChildManifests, OuterContext};
 use crate::read::data::ResolvedData;
 use crate::read::data_keys::DataKeys;
@@ -22,6 +21,7 @@ use crate::resolve::resolver;
 use crate::scopes::Scopes;
 use crate::sources::Sources;
 use crate::unchecked::OmittedInputs;
+use ccm_model::normalize;
 
 /// Manifest to load.
 pub struct Request {

@@ -10,16 +10,16 @@ use ccm_host::{RunnerError, remove_private_leftovers};
 use ccm_model::StopCause;
 use ccm_report::RunStore;
 
-use crate::audit::{AuditProblem, RunAudit};
-use crate::doors::Commands;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
-use crate::policy::{PolicyError, RunPolicy};
 use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::session::{Notice, Session};
-use crate::signed::ManifestSignatureError;
+use ccm_governance::audit::{AuditProblem, RunAudit};
+use ccm_governance::policy::{PolicyError, RunPolicy};
+use ccm_governance::signed::ManifestSignatureError;
+use ccm_host::Commands;
 
 /// Error of beginning a run. Nothing was run.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ impl LoadedManifest<'_> {
         if !self.input.reads().is_kept() {
             return Ok(());
         }
-        let policy_requires = session.run_policy()?.is_some_and(RunPolicy::requires_signed);
+        let policy_requires = session.governance.run_policy()?.is_some_and(RunPolicy::requires_signed);
         if self.approved.get().is_some() && !policy_requires {
             return Ok(());
         }
@@ -91,10 +91,9 @@ impl LoadedManifest<'_> {
             }
             Err(error) => {
                 if !error.is_absence() {
-                    (session.notices)(&Notice::UnusedSignature {
-                        manifest: self.input.name(),
-                        error: &error,
-                    });
+                    session
+                        .notices
+                        .report(&Notice::UnusedSignature { manifest: self.input.name(), error: &error });
                 }
                 Ok(())
             }
@@ -168,8 +167,9 @@ impl<'m> SharedState<'m> {
         mode: RunMode,
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
-        let policy = session.run_policy()?;
-        let audit = RunAudit::open(session, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
+        let policy = session.governance.run_policy()?;
+        let audit =
+            RunAudit::open(&session.governance, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only needs the path of the state directory.
@@ -182,7 +182,7 @@ impl<'m> SharedState<'m> {
         if let Some(state) = &state {
             remove_private_leftovers();
             let holder = LockHolder { manifest: manifests.to_owned(), since: doors.clock.now() };
-            let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
+            let mut on_wait = |other: &str| session.notices.report(&Notice::Waiting(other));
             lock = Some(Rc::new(tokio::select! {
                 // A free lock is taken even if the run is already cancelled, so that such a run leaves a
                 // record.

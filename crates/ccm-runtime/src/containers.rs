@@ -4,6 +4,7 @@
 mod enabled {
     use std::io::{self, Read as _};
     use std::path::PathBuf;
+    use std::rc::Rc;
 
     use ccm_docker::{DockerExecutor, RunLabels};
     use ccm_host::state::Directory;
@@ -19,13 +20,13 @@ mod enabled {
 
     /// Executor of a run: of this machine, and of containers.
     pub(crate) struct RunExecutor<'a> {
-        docker: DockerExecutor<'a>,
+        docker: Rc<DockerExecutor<'a>>,
         session: &'a Session,
     }
 
     impl<'a> RunExecutor<'a> {
         pub(crate) fn new(
-            local: &'a dyn Executor,
+            local: Rc<dyn Executor + 'a>,
             system: &'a dyn LocalSystem,
             session: &'a Session,
             cancellation: &'a Cancellation,
@@ -38,11 +39,11 @@ mod enabled {
             });
             let clock = &*session.doors.clock;
             let docker = DockerExecutor::new(local, clock, &session.secrets, cancellation, labels);
-            Self { docker: docker.with_logins(move || login_file(system)), session }
+            Self { docker: Rc::new(docker.with_logins(move || login_file(system))), session }
         }
 
-        pub(crate) fn executor(&self) -> &dyn Executor {
-            &self.docker
+        pub(crate) fn executor(&self) -> Rc<dyn Executor + 'a> {
+            Rc::<DockerExecutor<'a>>::clone(&self.docker)
         }
 
         /// Stops and removes what the run has in containers.
@@ -50,10 +51,10 @@ mod enabled {
             Box::pin(async {
                 let ClosedPlan { warnings, notes } = self.docker.close().await;
                 for warning in &warnings {
-                    (self.session.notices)(&Notice::ContainerProblem(warning));
+                    self.session.notices.report(&Notice::ContainerProblem(warning));
                 }
                 for note in &notes {
-                    (self.session.notices)(&Notice::Container(note));
+                    self.session.notices.report(&Notice::Container(note));
                 }
             })
         }
@@ -112,6 +113,8 @@ mod enabled {
 
 #[cfg(not(feature = "docker"))]
 mod disabled {
+    use std::rc::Rc;
+
     use ccm_host::state::Directory;
     use ccm_host::{Cancellation, Executor, Local, LocalSystem};
     use ccm_report::RunIdentity;
@@ -119,11 +122,11 @@ mod disabled {
     use crate::session::Session;
 
     /// Executor of a run, which has no containers: they are an error of the manifest.
-    pub(crate) struct HostExecutor<'a>(&'a dyn Executor);
+    pub(crate) struct HostExecutor<'a>(Rc<dyn Executor + 'a>);
 
     impl<'a> HostExecutor<'a> {
         pub(crate) fn new(
-            local: &'a dyn Executor,
+            local: Rc<dyn Executor + 'a>,
             _: &'a dyn LocalSystem,
             _: &'a Session,
             _: &'a Cancellation,
@@ -133,8 +136,8 @@ mod disabled {
             Self(local)
         }
 
-        pub(crate) fn executor(&self) -> &dyn Executor {
-            self.0
+        pub(crate) fn executor(&self) -> Rc<dyn Executor + 'a> {
+            Rc::clone(&self.0)
         }
 
         #[expect(clippy::unused_self, reason = "the same face as with containers")]

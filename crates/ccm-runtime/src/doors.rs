@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use ccm_facts::CustomFacts;
 use ccm_host::{
-    Cancellation, Clock, ConfigurationError, CredentialError, Files, LocalSystem, Machine, Runner,
-    RunnerError, ShellError, SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, credential,
-    environment, files_below, is_not_utf8, parse_shell, read_at_most, read_beneath, read_regular,
-    read_unnamed,
+    Cancellation, Clock, Commands, ConfigurationError, CredentialError, Files, Machine, RunnerError,
+    ShellError, SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, credential, environment,
+    files_below, is_not_utf8, parse_shell, read_at_most, read_beneath, read_regular, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -120,11 +119,6 @@ pub trait Doors {
     }
 }
 
-/// Door to the commands of a machine: the runner, accounts, programs and variables.
-pub trait Commands: Runner + LocalSystem {}
-
-impl<T: Runner + LocalSystem> Commands for T {}
-
 /// Doors to the machine that the program runs on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemDoors;
@@ -147,6 +141,15 @@ impl OpenDoors {
         let files = doors.files(cancellation);
         let (clock, machine) = (doors.clock(), doors.machine());
         Self { doors, files, clock, machine, commands: OnceCell::new() }
+    }
+
+    /// Reads a file of at most `limit` bytes, or standard input without a path. A file that somebody with fewer rights may
+    /// have named has to be a regular one.
+    pub(crate) fn input(&self, path: Option<&Path>, limit: u64, is_bounded: bool) -> io::Result<Vec<u8>> {
+        match path.filter(|_| is_bounded) {
+            Some(path) => self.doors.regular_input(path, limit),
+            None => self.doors.input(path, limit),
+        }
     }
 
     /// Returns the door to commands, if it was opened.

@@ -13,11 +13,12 @@ use ccm_manifest::{
 };
 use ccm_model::{Diagnostic, DiagnosticKind, SourceMap, escape_control};
 
-use crate::findings::{Findings, ManifestErrors};
+use crate::findings::redacted;
 use crate::input::{GivenData, GivenFacts, InputError, data_files};
 use crate::machine::{MachineSources, format_of, url_hint};
 use crate::session::Session;
-use crate::signed::ReadRecord;
+use ccm_governance::signed::ReadRecord;
+use ccm_model::{Findings, ManifestErrors};
 
 /// Maximum size of a file of values, in bytes.
 const MAX_DATA_SIZE: u64 = 64 << 20;
@@ -99,7 +100,7 @@ impl EvaluatedData {
 impl Session {
     /// Returns the facts of this machine, or those at a path.
     pub fn facts(&self, given: &GivenFacts, path: Option<&str>) -> Result<Value, ManifestErrors> {
-        let machine = MachineSources::new(self, given.clone(), None, ReadRecord::default());
+        let machine = MachineSources::new(&self.shared, given.clone(), None, ReadRecord::default());
         let mut texts = SourceMap::default();
         find(path, &machine, &mut texts).map_err(|diagnostics| self.errors(diagnostics, &texts))
     }
@@ -112,7 +113,7 @@ impl Session {
         given: &GivenFacts,
         data: &GivenData,
     ) -> Result<EvaluatedExpression, ExpressionError> {
-        let machine = MachineSources::new(self, given.clone(), None, ReadRecord::default());
+        let machine = MachineSources::new(&self.shared, given.clone(), None, ReadRecord::default());
         let variables = match variables {
             Some(path) => self.read_variables(path, &machine)?,
             None => Map::new(),
@@ -130,7 +131,7 @@ impl Session {
         let unread = machine.errors_of_unread(&mut evaluated.texts);
         let value = evaluated.value.filter(|_| unread.is_empty());
         evaluated.diagnostics.extend(unread);
-        let findings = Findings::redacted(evaluated.diagnostics, &evaluated.texts, &self.secrets);
+        let findings = redacted(evaluated.diagnostics, &evaluated.texts, &self.secrets);
         match value {
             Some(value) => {
                 Ok(EvaluatedExpression { redacted: redaction.value(&value), value, warnings: findings })
@@ -141,7 +142,7 @@ impl Session {
 
     /// Finds the names in an expression and the earliest time of its evaluation, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<ExpressionNames, ManifestErrors> {
-        let machine = MachineSources::new(self, GivenFacts::default(), None, ReadRecord::default());
+        let machine = MachineSources::new(&self.shared, GivenFacts::default(), None, ReadRecord::default());
         ccm_manifest::expression_names(expression, &machine).map_err(|found| {
             let (error, texts) = *found;
             self.errors(vec![error], &texts)
@@ -159,7 +160,8 @@ impl Session {
 
     /// Evaluates the values of a file. Values that are marked as sensitive become secrets of the session.
     pub fn data(&self, file: &DataFile, options: &DataOptions) -> Result<EvaluatedData, ManifestErrors> {
-        let mut machine = MachineSources::new(self, options.facts.clone(), None, ReadRecord::default());
+        let mut machine =
+            MachineSources::new(&self.shared, options.facts.clone(), None, ReadRecord::default());
         if !options.system_facts {
             machine = machine.for_other_machine();
         }
@@ -178,7 +180,7 @@ impl Session {
                 found.hints.push("add `--system-facts` to use the facts of this machine as well".to_owned());
             }
         }
-        let findings = Findings::redacted(parsed.diagnostics, &parsed.texts, &self.secrets);
+        let findings = redacted(parsed.diagnostics, &parsed.texts, &self.secrets);
         match data {
             Some(data) => Ok(EvaluatedData { warnings: findings, data, redaction }),
             None => Err(ManifestErrors(findings)),

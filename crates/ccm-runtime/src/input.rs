@@ -4,23 +4,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_host::{Files, absolute, is_transient};
-use ccm_manifest::{DataFile, Request, Sources as _, normalize};
-use ccm_model::{Node, SourceId};
+use ccm_governance::policy::FoundPolicy;
+use ccm_host::{Files, STANDARD_INPUT, absolute, is_transient};
+use ccm_manifest::{DataFile, Request, Sources as _};
+use ccm_model::{Node, SourceId, normalize};
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
 use crate::plain_path::without_parents;
-use crate::policy::FoundPolicy;
 use crate::session::Session;
-use crate::signed::ReadRecord;
-use crate::text::TextError;
+use ccm_governance::signed::ReadRecord;
+use ccm_host::TextError;
 
 /// Default limit of the size of a manifest, in bytes.
 pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
-
-/// Name of a manifest without a path in records.
-pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// Facts over those of this machine.
 #[derive(Clone, Debug, Default)]
@@ -178,7 +175,7 @@ impl Session {
 
     /// Returns `true` if a signature of a manifest may matter.
     fn records_reads(&self) -> bool {
-        self.requires_signed || !self.found_policy().is_ok_and(FoundPolicy::is_absent)
+        self.requires_signed || !self.governance.found_policy().is_ok_and(FoundPolicy::is_absent)
     }
 
     /// Reads a manifest and its values again, as a new run would. Standard input and pipes can't be read twice,
@@ -198,7 +195,8 @@ impl Session {
     ) -> Result<Input, InputError> {
         let directory = source.directory().map_err(InputError::Directory)?;
         let dotenv = (!values.no_dotenv).then(|| directory.join(".env"));
-        let machine = MachineSources::new(self, values.facts.clone(), dotenv, ReadRecord::new(records));
+        let machine =
+            MachineSources::new(&self.shared, values.facts.clone(), dotenv, ReadRecord::new(records));
         let is_transient = source.path().is_none_or(is_transient);
         let (name, text) = if let Some(kept) = text {
             kept
@@ -293,7 +291,8 @@ impl Input {
     pub(crate) fn for_machine(&self, session: &Session, facts: GivenFacts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
-            machine: MachineSources::new(session, facts, dotenv, ReadRecord::default()).for_other_machine(),
+            machine: MachineSources::new(&session.shared, facts, dotenv, ReadRecord::default())
+                .for_other_machine(),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
             is_transient: self.is_transient,

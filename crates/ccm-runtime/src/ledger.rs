@@ -6,9 +6,9 @@ use ccm_engine::{Ledger, LedgerError, LedgerRun};
 use ccm_host::state::Directory;
 use ccm_report::RunIdentity;
 
-use crate::input::STANDARD_INPUT;
 use crate::manifest::LoadedManifest;
 use crate::session::Notice;
+use ccm_host::STANDARD_INPUT;
 
 /// Error of a manifest from standard input, a pipe or a descriptor with `subscribe` but without a name, under
 /// which pending refreshes would be stored.
@@ -57,10 +57,10 @@ impl LoadedManifest<'_> {
             (None, None) => return Ok(None),
         };
         if let Some(error) = ledger.untrusted() {
-            (self.session.notices)(&Notice::UntrustedLedger(error));
+            self.session.notices.report(&Notice::UntrustedLedger(error));
         }
         if let Some(damage) = ledger.damage() {
-            (self.session.notices)(&Notice::DamagedLedger { damage, is_kept: state.is_some() });
+            self.session.notices.report(&Notice::DamagedLedger { damage, is_kept: state.is_some() });
         }
         Ok(Some(ledger))
     }

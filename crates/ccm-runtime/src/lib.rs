@@ -120,15 +120,14 @@
 //! everything that a type needs, and a whole type as an example.
 
 mod advice;
-mod approval;
-pub mod audit;
-mod backups;
+pub mod backups;
 mod begin;
 mod canceller;
 mod conflicts;
 mod containers;
 mod data_document;
 mod doors;
+mod early_policy;
 mod evaluate;
 mod event_queue;
 mod events_file;
@@ -140,9 +139,9 @@ mod late;
 mod ledger;
 mod machine;
 mod manifest;
+mod notices;
 mod pause;
 mod plain_path;
-pub mod policy;
 pub mod printed;
 pub mod process;
 mod record;
@@ -152,19 +151,16 @@ pub mod resource_type;
 mod run;
 mod selection;
 mod session;
-mod signed;
+mod session_doors;
 mod sink;
 mod spawn;
-mod status;
-mod text;
-mod timer;
+mod stack;
+mod statement;
+pub mod status;
+pub mod timer;
 mod validate;
 mod verification;
 
-pub use ccm_approval::{
-    APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
-    ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignatureRefusal, VerifiedSignature,
-};
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
 pub use ccm_data::layers::{ValueOrigin, ValueSource};
@@ -174,67 +170,53 @@ pub use ccm_engine::{
 };
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning, reference as fact_reference};
+pub use ccm_governance::audit::{AuditProblem, AuditSource};
+pub use ccm_governance::policy::{CheckedPolicy, PolicyError, PolicySource};
+pub use ccm_governance::{Governance, GovernanceNotice, approval, audit, policy, signed};
 pub use ccm_graph::RenderFormat;
 pub use ccm_host::state::{LockError, StateError};
 pub use ccm_host::{
-    Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Files, Local, Machine, Role, Runner,
-    RunnerError,
+    Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Commands, Files, Local, Machine, Role,
+    Runner, RunnerError, TextError,
 };
 pub use ccm_host::{LocalZone, SigningError, SigningKey};
 pub use ccm_manifest::{DataFile, ExpressionNames};
+pub use ccm_model as model;
 pub use ccm_model::{
-    Artifacts, Catalog, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind, Intent, Location,
-    Outcome, OutputLine, Reason, RefreshSummary, ResourceId, ResourceStarted, RunSummary, SessionStarted,
-    Severity, SkipCause, SourceMap, StopCause, Stream, Transaction, error_layers,
+    Artifacts, Catalog, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind, Findings, Intent,
+    Location, ManifestErrors, Outcome, OutputLine, Reason, RefreshSummary, ResourceId, ResourceStarted,
+    RunSummary, SessionStarted, Severity, SkipCause, SourceMap, StopCause, Stream, Transaction, error_layers,
 };
 pub use ccm_redaction::Secrets;
+pub use ccm_report as report;
 pub use ccm_report::{
     ChangedAgain, History, JsonLine, ReportError, RunIdentity, RunOutcome, Screen, StoreError, StoredRun,
     StoredSummary,
 };
 
 pub use advice::{NextStep, StateAdvice};
-pub use approval::{
-    APPROVERS, ApprovalLimits, ApprovalTerms, ApprovalsError, ApproveError, ApprovedIntent, GrantedRule,
-    SessionIntents, SignError, SignatureFailure, approval_terms, approvers_hint, grant_text, intent_name,
-};
-pub use audit::{AuditProblem, AuditSource};
-pub use backups::{Backup, BackupError, PruneOptions, Restored};
 pub use begin::{BeginError, BeginFailure};
 pub use canceller::Canceller;
 pub use conflicts::{ConflictingResource, ManifestConflict};
 pub use data_document::DataDocument;
-pub use doors::{Commands, Doors, SystemDoors};
+pub use doors::{Doors, SystemDoors};
 pub use evaluate::{DataOptions, EvaluatedData, EvaluatedExpression, ExpressionError};
 pub use event_queue::{EventQueue, QueueSink, QueuedEvent, event_queue};
 pub use events_file::EventsFile;
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
-pub use findings::{
-    Finding, Findings, ManifestErrors, ValidatedChild, ValidatedManifest, ValidationDocument,
-};
+pub use findings::{Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::{RELATIVE_PATH_HINT, url_hint};
 pub use manifest::LoadedManifest;
 pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
-pub use policy::{CheckedPolicy, PolicyError, PolicySource};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, InputBounds, Notice, Session};
-pub use signed::{ManifestSignature, ManifestSignatureError, SignedFile, SignedManifest, StatementPaths};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
-pub use status::{
-    CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, PendingRefreshes, SessionStatus,
-    StatusCheck, StatusError,
-};
-pub use text::TextError;
-pub use timer::{
-    InstalledTimer, LastRun, PlannedUnit, Schedule, ScheduleError, SystemctlError, SystemdPaths, TimerError,
-    TimerName, TimerNameError, TimerPlan, TimerRequest, Timers, UnitScope,
-};
 pub use validate::{SharedFinding, Validation, ValidationError, ValidationExtent, shared_findings};
 pub use verification::{Verification, VerificationError};

@@ -8,16 +8,17 @@ use std::rc::Rc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
-use ccm_host::{ConfigurationError, FileError, TreeEntryKind, WalkStep};
+use ccm_governance::signed::ReadRecord;
+use ccm_host::{ConfigurationError, FileError, TreeEntryKind, WalkStep, file_text};
 use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
 use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap, error_layers};
 use ccm_redaction::Secrets;
 
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
-use crate::session::{Notice, Notices, Session};
-use crate::signed::ReadRecord;
-use crate::text::file_text;
+use crate::notices::Notices;
+use crate::session::Notice;
+use crate::session_doors::SessionDoors;
 
 /// Maximum size of a file that a manifest reads, in bytes.
 const MAX_FILE_SIZE: u64 = 64 << 20;
@@ -50,7 +51,7 @@ impl MachineSources {
     /// Creates the sources of this machine. `dotenv` is the file of variables beside the manifest, which need
     /// not exist.
     pub(crate) fn new(
-        session: &Session,
+        session: &SessionDoors,
         given: GivenFacts,
         dotenv: Option<PathBuf>,
         reads: ReadRecord,
@@ -61,7 +62,7 @@ impl MachineSources {
             doors,
             now,
             given,
-            notices: Notices::clone(&session.notices),
+            notices: session.notices.clone(),
             secrets: session.secrets.clone(),
             is_other_machine: false,
             has_environment: false,
@@ -181,7 +182,7 @@ impl MachineSources {
     /// Reports facts that could not be gathered.
     fn warn(&self, warnings: &[ccm_facts::Warning]) {
         for warning in warnings {
-            (self.notices)(&Notice::Facts(warning));
+            self.notices.report(&Notice::Facts(warning));
         }
     }
 
@@ -285,7 +286,7 @@ impl Sources for MachineSources {
     }
 
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
-        (self.notices)(&Notice::EnvironmentUsed);
+        self.notices.report(&Notice::EnvironmentUsed);
         let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };
         let refused = |reason: &dyn std::fmt::Display| {
@@ -308,7 +309,7 @@ impl Sources for MachineSources {
                 | ConfigurationError::Exposed { .. }
                 | ConfigurationError::Shared { .. }),
             ) => {
-                (self.notices)(&Notice::Environment(&error));
+                self.notices.report(&Notice::Environment(&error));
             }
             Err(ConfigurationError::Read { source, .. }) => return Err(refused(&source)),
             Err(error) => return Err(refused(&error)),

@@ -8,11 +8,13 @@ use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LateResources, LoadResult, OmittedInputs, load_omitting};
 use ccm_model::Catalog;
 
-use crate::findings::{Findings, ManifestErrors};
+use crate::early_policy::{EarlyInput, JudgedManifest, early_denials};
+use crate::findings::redacted;
 use crate::input::Input;
-use crate::policy::{Caller, EarlyInput, GuardMode, JudgedManifest, early_denials};
 use crate::session::Session;
-use crate::signed::{ManifestSignature, ManifestSignatureError};
+use ccm_governance::policy::{Caller, GuardMode};
+use ccm_governance::signed::{ManifestSignature, ManifestSignatureError};
+use ccm_model::{Findings, ManifestErrors};
 
 /// A manifest without an error, ready to be planned or applied.
 pub struct LoadedManifest<'s> {
@@ -65,7 +67,7 @@ impl Session {
         let is_known = judged.as_ref().is_some_and(|judged| self.knows(judged));
         // A policy with errors is reported before the run begins.
         if let Some(found) = catalog.as_ref().filter(|_| !is_known)
-            && let Ok(Some(checked)) = self.policy()
+            && let Ok(Some(checked)) = self.governance.policy()
         {
             let input = EarlyInput {
                 policy: &checked.policy,
@@ -81,7 +83,7 @@ impl Session {
         }
         match catalog {
             Some(catalog) => {
-                let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
+                let warnings = redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
                 let signature = OnceCell::new();
                 judged = judged.filter(|_| !is_known && self.judges());
                 Ok(LoadedManifest {
@@ -108,13 +110,13 @@ impl Session {
         catalog: &Catalog,
         late: &LateResources<'_>,
     ) -> Option<JudgedManifest> {
-        let found = self.found_policy().ok()?;
+        let found = self.governance.found_policy().ok()?;
         (!found.is_absent()).then(|| JudgedManifest::of(&found.digest(), name, catalog, late))
     }
 
     /// Returns `true` if the policy can be used, and refuses what it denies.
     fn judges(&self) -> bool {
-        let policy = self.policy().ok().flatten();
+        let policy = self.governance.policy().ok().flatten();
         policy.is_some_and(|checked| checked.policy.guard_mode(Caller::Apply) != GuardMode::Audit)
     }
 
@@ -145,7 +147,7 @@ impl LoadedManifest<'_> {
         let notes = ccm_resources::notes(&self.catalog, &order);
         let mut all = self.loaded.diagnostics.clone();
         all.extend(notes);
-        Findings::redacted(all, &self.loaded.texts(), &self.session.secrets)
+        redacted(all, &self.loaded.texts(), &self.session.secrets)
     }
 
     /// Returns the manifest with all values filled in, as YAML without secrets.

@@ -7,26 +7,24 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_engine::{DynGate, Ledger, LedgerError};
+use ccm_engine::{Ledger, LedgerError};
+use ccm_governance::audit::{AuditProblem, RunAudit};
+use ccm_governance::signed::SignedSources;
 use ccm_host::state::{Directory, Lock};
-use ccm_host::{Files, FollowingExecutor, Host, LastLine, LocalExecutor};
+use ccm_host::{Commands, Files, Host, LastLine};
 use ccm_model::{Event, ResourceId, RunSummary};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
 
-use crate::audit::{AuditGate, AuditProblem, AuditedExecutor, RunAudit, VerdictSlot};
 use crate::begin::BeginError;
 use crate::canceller::Canceller;
-use crate::containers::RunExecutor;
-use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::manifest::LoadedManifest;
-use crate::policy::{AnalysingExecutor, PolicyGate};
 use crate::record::{Reported, RunRecord};
 use crate::selection::{NamedResources, UnknownResources};
-use crate::signed::SignedSources;
 use crate::sink::{Emitted, Sink};
+use crate::stack::{RunStack, StackParts};
 
 /// Effect of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,31 +218,21 @@ impl ActiveRun<'_> {
         let signed_sources =
             manifest.input.reads().signed().map(|signed| SignedSources { inner: &**files, signed });
         let files: &dyn Files = signed_sources.as_ref().map_or(&**files, |signed| signed);
-        let local = LocalExecutor::new(*commands, *commands, files);
-        let local = AnalysingExecutor { executor: &local };
-        let verdicts = VerdictSlot::default();
-        let policy_gate = PolicyGate::of_run(manifest, *commands, &verdicts);
-        let gate: &dyn DynGate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
-        let audit_gate = audit.as_deref().map(|audit| AuditGate { gate, audit, verdicts: &verdicts });
-        let cancellation = options.canceller.cancellation();
-        let executor =
-            RunExecutor::new(&local, *commands, session, cancellation, &identity, state.as_deref());
-        let following = options
-            .last_line
-            .clone()
-            .map(|last_line| FollowingExecutor { executor: executor.executor(), last_line });
-        let followed = following.as_ref().map_or(executor.executor(), |following| following);
-        let audited = audit.as_deref().map(|audit| AuditedExecutor { executor: followed, audit });
+        let stack = RunStack::of(StackParts {
+            manifest,
+            commands: *commands,
+            files,
+            state: state.as_deref(),
+            identity: &identity,
+            cancellation: options.canceller.cancellation(),
+            last_line: options.last_line.clone(),
+            audit: audit.clone(),
+        });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             others: &others.iter().map(|other| &other.catalog).collect::<Vec<_>>(),
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
-            host: Host {
-                executor: audited.as_ref().map_or(followed, |audited| audited),
-                system: *commands,
-                files,
-                clock: &*session.doors.clock,
-            },
+            host: Host { executor: stack.executor(), system: *commands, files, clock: &*session.doors.clock },
             late: &CatalogLate { late: &manifest.loaded.late },
             secrets: &session.secrets,
             stop: options.canceller.stop(),
@@ -256,7 +244,7 @@ impl ActiveRun<'_> {
             describe_unchanged: options.describe_unchanged,
             only: selection.only.as_deref(),
             skip: &selection.skip,
-            gate: audit_gate.as_ref().map_or(gate, |gate| gate),
+            gate: stack.gate(),
             ledger: ledger.as_ref(),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
@@ -291,7 +279,7 @@ impl ActiveRun<'_> {
             polled
         })
         .await;
-        executor.close().await;
+        stack.close().await;
         summary
     }
 
@@ -315,7 +303,7 @@ impl ActiveRun<'_> {
         let mut code = if self.record.failed() { code.and_failed() } else { code };
         if let Some(audit) = self.audit.as_deref().filter(|_| self.is_audited) {
             self.is_audited = false;
-            audit.end_run(summary, code);
+            audit.end_run(summary, code.number());
             audit.forward(self.commands).await;
             if audit.is_incomplete() {
                 code = code.and_failed();

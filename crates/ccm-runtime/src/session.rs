@@ -1,26 +1,27 @@
 //! Sessions, and their configuration.
 
-use std::cell::OnceCell;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
-use ccm_audit::ForwardFailure;
 use ccm_engine::{DynGate, LedgerDamage, LedgerError, OpenGate, ResourceType};
+use ccm_governance::audit::AuditSource;
+use ccm_governance::policy::PolicySource;
+use ccm_governance::signed::ManifestSignatureError;
+use ccm_governance::{Governance, GovernanceNotice, GovernancePlaces};
 use ccm_host::state::{StateError, default_state_directory};
-use ccm_host::{Cancellation, Clock, ConfigurationError, Files, RunnerError, absolute};
-use ccm_model::{Diagnostic, SourceMap};
+use ccm_host::{
+    Cancellation, Clock, Commands, ConfigurationError, Files, RunnerError, TextError, absolute, read_text,
+};
+use ccm_model::{Diagnostic, ManifestErrors, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
-use crate::audit::{AuditProblem, AuditSource};
 use crate::canceller::Canceller;
-use crate::doors::{Commands, Doors, OpenDoors, SystemDoors};
-use crate::findings::{Findings, ManifestErrors};
-use crate::policy::{CheckedPolicy, FoundPolicy, PolicyError, PolicySource};
-use crate::signed::ManifestSignatureError;
+use crate::doors::{Doors, OpenDoors, SystemDoors};
+use crate::findings::redacted;
+use crate::notices::Notices;
+use crate::session_doors::SessionDoors;
 
 /// Settings of a [`Session`].
 pub struct Config {
@@ -112,19 +113,8 @@ pub enum Notice<'a> {
     ContainerProblem(&'a str),
     /// A container that is kept at the end of a run.
     Container(&'a str),
-    /// Something that could not be recorded in the audit log. The run goes on, unless its policy requires a record.
-    Audit(&'a AuditProblem),
-    /// A seal of the audit log that could not be handed on. It is tried again with the next one.
-    SealNotForwarded(&'a ForwardFailure),
-    /// Verdict of a policy that only reports: a run goes on in spite of it.
-    Policy {
-        /// Type and name of the resource.
-        resource: &'a str,
-        /// Verdict: `ask` or `deny`.
-        verdict: &'static str,
-        /// Reason, without secrets.
-        reason: &'a str,
-    },
+    /// A notice of the policy or of the audit log.
+    Governance(&'a GovernanceNotice<'a>),
     /// A signature of a manifest that does not count. The run goes on without it.
     UnusedSignature {
         /// Name of the manifest.
@@ -141,9 +131,6 @@ pub enum Notice<'a> {
     },
 }
 
-/// Receiver of notices.
-pub(crate) type Notices = Rc<dyn Fn(&Notice<'_>)>;
-
 /// State of one user of ccm: secrets, types, doors to the machine and the path of the state directory.
 ///
 /// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or
@@ -153,16 +140,13 @@ pub struct Session {
     pub(crate) secrets: Secrets,
     pub(crate) doors: Rc<OpenDoors>,
     pub(crate) launcher: Option<PathBuf>,
-    pub(crate) gate: Box<dyn DynGate + Send>,
-    pub(crate) policy_source: PolicySource,
-    pub(crate) audit_source: AuditSource,
-    pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
-    /// Files of the policy, once they were read.
-    pub(crate) found_policy: OnceCell<Result<FoundPolicy, Arc<PolicyError>>>,
-    pub(crate) approvals: Option<PathBuf>,
+    pub(crate) gate: Rc<dyn DynGate>,
+    pub(crate) governance: Governance,
     pub(crate) requires_signed: bool,
     pub(crate) bounds: Option<InputBounds>,
     pub(crate) notices: Notices,
+    /// What inputs and governance share with the session.
+    pub(crate) shared: Rc<SessionDoors>,
     state_directory: Option<PathBuf>,
 }
 
@@ -182,33 +166,46 @@ impl Session {
             requires_signed,
             bounds,
         } = config;
+        let notices = Notices::default();
         let cancellation = bounds.as_ref().map(|bounds| bounds.canceller.cancellation().clone());
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
+        let doors = Rc::new(OpenDoors::new(doors, &cancellation.unwrap_or_else(Cancellation::never)));
+        let shared = Rc::new(SessionDoors {
+            doors: Rc::clone(&doors),
+            secrets: secrets.clone(),
+            notices: notices.clone(),
+            is_bounded: bounds.is_some(),
+        });
+        let places = GovernancePlaces { policy, audit, approvals };
+        let governance =
+            Governance::new(Rc::<SessionDoors>::clone(&shared), secrets.clone(), launcher.clone(), places);
         Self {
             types: known,
             secrets,
-            doors: Rc::new(OpenDoors::new(doors, &cancellation.unwrap_or_else(Cancellation::never))),
+            doors,
             launcher,
-            gate,
-            policy_source: policy,
-            audit_source: audit,
-            policy: OnceCell::new(),
-            found_policy: OnceCell::new(),
-            approvals,
+            gate: Rc::from(gate as Box<dyn DynGate>),
+            governance,
             requires_signed,
             bounds,
-            notices: Rc::new(|_| {}),
+            notices,
+            shared,
             state_directory,
         }
     }
 
     /// Sets the receiver of notices.
     #[must_use]
-    pub fn on_notice(mut self, notices: impl Fn(&Notice<'_>) + 'static) -> Self {
-        self.notices = Rc::new(notices);
+    pub fn on_notice(self, receiver: impl Fn(&Notice<'_>) + 'static) -> Self {
+        self.notices.receive(receiver);
         self
+    }
+
+    /// Returns the policy, the approvals and the audit log of the machine.
+    pub fn governance(&self) -> &Governance {
+        &self.governance
     }
 
     /// Returns the values that must not be shown.
@@ -236,12 +233,15 @@ impl Session {
         &self.types
     }
 
-    /// Reads a file of at most `limit` bytes, or standard input without a path.
-    pub(crate) fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
-        match path.filter(|_| self.bounds.is_some()) {
-            Some(path) => self.doors.doors.regular_input(path, limit),
-            None => self.doors.doors.input(path, limit),
-        }
+    /// Reads a file of at most `limit` bytes, or standard input without a path. Returns its name and its
+    /// text. `what` names the kind of the text in errors.
+    pub fn read_text(
+        &self,
+        path: Option<&Path>,
+        limit: u64,
+        what: &'static str,
+    ) -> Result<(String, String), TextError> {
+        read_text(|path, limit| self.doors.input(path, limit, self.bounds.is_some()), path, limit, what)
     }
 
     /// Returns the JSON schema of manifests.
@@ -267,7 +267,7 @@ impl Session {
 
     /// Builds errors that can be shown.
     pub(crate) fn errors(&self, diagnostics: Vec<Diagnostic>, texts: &SourceMap) -> ManifestErrors {
-        ManifestErrors(Findings::redacted(diagnostics, texts, &self.secrets))
+        ManifestErrors(redacted(diagnostics, texts, &self.secrets))
     }
 
     pub(crate) fn specs(&self) -> Vec<&'static dyn TypeSpec> {

@@ -7,11 +7,12 @@ use ccm_manifest::OmittedInputs;
 use ccm_model::{Diagnostic, DiagnosticKind, Label, Location, Position, Severity};
 
 use crate::begin::BeginError;
-use crate::findings::{Findings, ManifestErrors};
+use crate::early_policy::{EarlyInput, early_questions};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
-use crate::policy::{EarlyInput, PolicyError, early_questions};
 use crate::session::Session;
+use ccm_governance::policy::PolicyError;
+use ccm_model::{Findings, ManifestErrors};
 
 /// Result of validating a manifest without an error.
 #[derive(Clone, Debug)]
@@ -116,7 +117,7 @@ impl Session {
         let files = extent == ValidationExtent::WithoutFiles;
         let manifest = self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts })?;
         manifest.check_name()?;
-        self.policy()?;
+        self.governance.policy()?;
         // Facts of another machine say nothing about the files of this one.
         if !files && !has_facts {
             manifest.check_signed().map_err(Arc::new)?;
@@ -124,7 +125,7 @@ impl Session {
         let resources = manifest.catalog().resources.len();
         let mut approvals = Vec::new();
         let is_signed = !files && !has_facts && manifest.input.reads().signed().is_some();
-        if let Some(checked) = self.policy()?.filter(|_| !is_signed) {
+        if let Some(checked) = self.governance.policy()?.filter(|_| !is_signed) {
             let texts = manifest.loaded.texts();
             let input = EarlyInput {
                 policy: &checked.policy,

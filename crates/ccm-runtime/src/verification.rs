@@ -6,12 +6,12 @@ use ccm_report::{ChangedAgain, Idempotence};
 
 use crate::begin::BeginError;
 use crate::exit::ExitCode;
-use crate::findings::ManifestErrors;
 use crate::input::InputError;
 use crate::manifest::LoadedManifest;
 use crate::run::{ActiveRun, RecordEnd};
 use crate::selection::UnknownResources;
 use crate::sink::{Emitted, Sink};
+use ccm_model::ManifestErrors;
 
 /// Result of a second run.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ pub(crate) struct AuditedCalls {
 impl AuditedCalls {
     /// Opens the log; `None` if there is none.
     pub(crate) fn open(session: &Rc<Session>) -> Result<Option<Self>, AuditProblem> {
-        let recorder = session.open_audit_recorder()?;
+        let recorder = session.governance().open_audit_recorder()?;
         let open = |recorder| Self { session: Rc::clone(session), recorder: RefCell::new(Some(recorder)) };
         Ok(recorder.map(open))
     }
@@ -40,7 +40,7 @@ impl AuditedCalls {
             return write(recorder, now).map(drop).map_err(|error| failure(&error));
         }
         // While seals of another call are handed on, the log is opened a second time.
-        match self.session.open_audit_recorder() {
+        match self.session.governance().open_audit_recorder() {
             Ok(Some(mut recorder)) => write(&mut recorder, now).map(drop).map_err(|error| failure(&error)),
             Ok(None) => Err(RecordFailure { message: "there is no audit log".to_owned(), hints: Vec::new() }),
             Err(problem) => Err(failure(&problem)),

@@ -147,7 +147,7 @@ impl ToolBroker {
 
     /// Returns `true` if the policy is the one that the broker has read. Otherwise later calls need a new broker.
     pub fn is_current(&self) -> bool {
-        self.session.policy_is_current()
+        self.session.governance().policy_is_current()
     }
 
     /// Returns the tools that are offered. A policy that can't be used closes all of them.
@@ -277,7 +277,7 @@ impl ToolBroker {
             let state = self.session.state_path().map_err(|error| {
                 refuse(AnswerKind::NotTried, &error, "name a state directory with `--state-dir`")
             })?;
-            let boot = self.session.audited_machine().boot;
+            let boot = self.session.governance().audited_machine().boot;
             self.counts.get_or_init(|| SharedCounts::new(state, boot))
         };
         let limits = self.policy_or_standard().limits().clone();
@@ -292,7 +292,7 @@ impl ToolBroker {
 
     /// Returns the policy, or the standard guard.
     fn policy_or_standard(&self) -> Policy {
-        let policy = self.session.policy().ok().flatten();
+        let policy = self.session.governance().policy().ok().flatten();
         policy.map(|checked| checked.policy.clone()).unwrap_or_default()
     }
 
@@ -306,7 +306,7 @@ impl ToolBroker {
         let refuse = |kind, message: &str, reason: Option<&str>, hint: &str| {
             Err(Box::new(ToolAnswer::error(kind, message, reason, &[hint.to_owned()])))
         };
-        let policy = match self.session.policy() {
+        let policy = match self.session.governance().policy() {
             Ok(policy) => policy,
             Err(error) => {
                 let reason = error_layers(&*error).join(": ");
@@ -355,7 +355,7 @@ impl ToolBroker {
 
     /// Refuses a caller whom the policy does not let call tools.
     pub(crate) fn check_user(&self, caller: &ToolCaller) -> Result<(), Box<ToolAnswer>> {
-        let policy = self.session.policy().ok().flatten();
+        let policy = self.session.governance().policy().ok().flatten();
         let users = policy.map_or(&[][..], |checked| &checked.policy.tool_settings().users);
         if users.is_empty() || users.contains(&caller.user) {
             return Ok(());
@@ -383,7 +383,11 @@ impl ToolBroker {
             let hint = "name a state directory with `--state-dir`".to_owned();
             Box::new(ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]))
         })?;
-        Ok(ProcessRegistry::new(state, self.session.audited_machine().boot, self.served.is_some()))
+        Ok(ProcessRegistry::new(
+            state,
+            self.session.governance().audited_machine().boot,
+            self.served.is_some(),
+        ))
     }
 }
 

@@ -85,7 +85,7 @@ impl ToolBroker {
     fn read_document(&self, document: ToolDocument) -> Option<String> {
         match document {
             ToolDocument::Policy => {
-                let checked = self.session().policy().ok().flatten()?;
+                let checked = self.session().governance().policy().ok().flatten()?;
                 let texts = checked.policy.texts();
                 let sources = (0..).map_while(|position| texts.get(SourceId(position)));
                 if !sources.clone().all(|source| self.may_show(Path::new(&source.name))) {
@@ -98,7 +98,7 @@ impl ToolBroker {
             }
             ToolDocument::ManifestSchema => serde_json::to_string_pretty(&self.session().schema()).ok(),
             ToolDocument::AuditCheckpoint => {
-                let end = self.session().end_of_audit().ok()?;
+                let end = self.session().governance().end_of_audit().ok()?;
                 Some(format!("{}\n", end.to_line()))
             }
             ToolDocument::Page(DocumentationPage(page)) => Some(PAGES[page].1.to_owned()),

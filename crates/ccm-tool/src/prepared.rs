@@ -123,7 +123,7 @@ impl PreparedCall {
             workspace: Some(Workspace { path: shown(&workspace), is_restricted: configured.restrict }),
             ..request
         };
-        let judged = session.judge(policy, &request, Caller::Tool, Some(&caller.user));
+        let judged = session.governance().judge(policy, &request, Caller::Tool, Some(&caller.user));
         let sandbox = sandbox::choose(policy, &judged.analysis, &judged.decision, &workspace);
         let limits = policy.limits();
         let most = call.tool.max_timeout().unwrap_or(limits.max_timeout).min(limits.max_timeout);

@@ -72,8 +72,8 @@ pub(crate) fn validate(session: &Session, manifest: &str) -> ToolAnswer {
     };
     let validation = session.validate(&input, ValidationExtent::Everything);
     let (valid, resources, findings) = match &validation {
-        Ok(validation) => (true, Some(validation.resources), validation.warnings.document()),
-        Err(ValidationError::Manifest(errors)) => (false, None, errors.document()),
+        Ok(validation) => (true, Some(validation.resources), Finding::of_all(&validation.warnings)),
+        Err(ValidationError::Manifest(errors)) => (false, None, Finding::of_all(errors)),
         Err(error) => return failed(error, "correct the manifest, or let an operator look at the policy"),
     };
     let result =
@@ -90,7 +90,7 @@ pub(crate) async fn noop(session: &Session, manifest: &str, canceller: &Cancelle
     };
     let loaded = match session.load(&input) {
         Ok(loaded) => loaded,
-        Err(errors) => return invalid(manifest, errors.document()),
+        Err(errors) => return invalid(manifest, Finding::of_all(&errors)),
     };
     let mut events: Vec<Value> = Vec::new();
     let mut size = 0;
@@ -135,7 +135,7 @@ pub(crate) fn graph(session: &Session, manifest: &str, format: &str) -> ToolAnsw
             let answer = document(json!({ "status": "done", "format": format, "graph": graph }));
             if answer.is_error() { answer } else { ToolAnswer { text: graph, ..answer } }
         }
-        Err(errors) => invalid(manifest, errors.document()),
+        Err(errors) => invalid(manifest, Finding::of_all(&errors)),
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn facts(session: &Session, path: Option<&str>) -> ToolAnswer {
             document(json!({ "status": AnswerKind::Done.as_str(), "facts": facts }))
         }
         Err(errors) => {
-            let findings = serde_json::to_value(errors.document()).unwrap_or_default();
+            let findings = serde_json::to_value(Finding::of_all(&errors)).unwrap_or_default();
             let message = messages(&findings);
             let hint = match path {
                 Some(_) => "leave out `path`, and look for the fact in what comes back",
@@ -226,6 +226,6 @@ pub(crate) fn policy_explain(
         user: Some(caller.user.clone()),
         ..ExplainOptions::default()
     };
-    let explained = session.explain_command(policy, command, &options);
+    let explained = session.governance().explain_command(policy, command, &options);
     document(explained.json(policy)).with("status", AnswerKind::Done.as_str())
 }

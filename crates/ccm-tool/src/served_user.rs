@@ -45,7 +45,7 @@ impl ServiceConnections {
     /// Uses the counts in the state directory of a session.
     pub fn of(session: &Session) -> Result<Self, ConnectionRefused> {
         let state = session.state_path().map_err(|error| refused(&error))?;
-        Ok(Self(SharedCounts::new(state, session.audited_machine().boot)))
+        Ok(Self(SharedCounts::new(state, session.governance().audited_machine().boot)))
     }
 
     /// Counts a connection of a user, unless there are too many.

@@ -11,10 +11,11 @@ use ccm_approval::{
 use ccm_host::started_by;
 use ccm_model::{error_layers, sha256};
 use ccm_policy::{ApprovalConditions, Policy};
+use ccm_runtime::Session;
+use ccm_runtime::approval::{ApprovalsError, MachineIntents, approvers_hint, grant_text, intent_name};
 use ccm_runtime::policy::{
     approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
 };
-use ccm_runtime::{ApprovalsError, Session, SessionIntents, approvers_hint, grant_text, intent_name};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,8 +46,8 @@ impl StoredIntents {
         Self { session }
     }
 
-    fn intents(&self) -> Result<SessionIntents<'_>, ApprovalFailure> {
-        let intents = self.session.intents().map_err(|error| unusable(&error))?;
+    fn intents(&self) -> Result<MachineIntents<'_>, ApprovalFailure> {
+        let intents = self.session.governance().intents().map_err(|error| unusable(&error))?;
         intents.take_in().map_err(|error| unusable(&error))?;
         Ok(intents)
     }
@@ -56,14 +57,14 @@ impl StoredIntents {
         &'s self,
         intent: &str,
         caller: &ToolCaller,
-    ) -> Result<(SessionIntents<'s>, IntentDocument), ApprovalFailure> {
+    ) -> Result<(MachineIntents<'s>, IntentDocument), ApprovalFailure> {
         let intents = self.intents()?;
         let found = intents.store().find(intent).map_err(|refusal| refused(&refusal, intent))?;
         if is_of(&found, caller) { Ok((intents, found)) } else { Err(unknown(intent)) }
     }
 
     fn record(
-        intents: &SessionIntents<'_>,
+        intents: &MachineIntents<'_>,
         intent: &IntentDocument,
         event: &'static str,
         (approver, reason): (Option<String>, Option<String>),
@@ -78,7 +79,7 @@ impl StoredIntents {
 
 impl ApprovalDoor for StoredIntents {
     fn check_approvers(&self, _: &Policy) -> Result<(), ApprovalFailure> {
-        self.session.approvers().map(drop).map_err(|error| unusable(&error.into()))
+        self.session.governance().approvers().map(drop).map_err(|error| unusable(&error.into()))
     }
 
     fn use_grant(&self, request: &ToolApprovalRequest<'_>) -> Result<bool, ApprovalFailure> {
@@ -190,7 +191,7 @@ impl ApprovalDoor for StoredIntents {
 }
 
 /// Returns what the store keeps of a call.
-fn content(intents: &SessionIntents<'_>, request: &ToolApprovalRequest<'_>) -> IntentContent {
+fn content(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> IntentContent {
     let ToolApprovalRequest { caller, analysis, decision, policy, needs, .. } = request;
     let conditions: Vec<ApprovalConditions> = needs.iter().map(|need| need.conditions.clone()).collect();
     let of_needs = conditions.iter().filter_map(|conditions| conditions.times.valid).min();
@@ -233,7 +234,7 @@ fn content(intents: &SessionIntents<'_>, request: &ToolApprovalRequest<'_>) -> I
     }
 }
 
-fn action(intents: &SessionIntents<'_>, request: &ToolApprovalRequest<'_>) -> IntendedAction {
+fn action(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> IntendedAction {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let action = request.action;
     let argv: Vec<String> = action["argv"].as_array().into_iter().flatten().map(text).collect();

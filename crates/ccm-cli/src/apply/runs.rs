@@ -3,8 +3,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use ccm_report::{ManifestResult, ProgressLine};
 use ccm_runtime::process::{NonBlockingWriter, after};
+use ccm_runtime::report::{ManifestResult, ProgressLine};
 use ccm_runtime::{
     ActiveRun, CancellationLevel, Canceller, Emitted, Event, EventsFile, ExitCode, LoadedManifest, RecordEnd,
     RunMode, RunOptions, RunSummary, Session, Sink,

@@ -1,7 +1,7 @@
 //! What an approver grants besides the action that waits. Everything that a use may differ in is shown.
 
-use ccm_model::{display_duration, escape_control};
-use ccm_runtime::{ApprovalTerms, ApproveError, GrantedRule, IntentDocument, ScreenError};
+use ccm_runtime::approval::{ApprovalTerms, ApproveError, GrantedRule, IntentDocument, ScreenError};
+use ccm_runtime::model::{display_duration, escape_control};
 
 /// Maximum length of a rule that a person can be expected to read.
 const MAX_RULE: usize = 4000;

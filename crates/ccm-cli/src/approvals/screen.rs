@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ccm_model::{display_duration, escape_control};
-use ccm_runtime::{ApprovalScreen, ApprovalState, ApproveError, ListedIntent};
+use ccm_runtime::approval::{ApprovalScreen, ApprovalState, ApproveError, ListedIntent};
+use ccm_runtime::model::{display_duration, escape_control};
 use serde_json::json;
 
 const SEPARATOR: &str = "  ";

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use ccm_model::escape_control;
-use ccm_runtime::{
-    Approvers, ApproversError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, Session, SignedManifest,
-    SigningKey, StatementPaths,
-};
+use ccm_runtime::approval::{Approvers, ApproversError, MANIFEST_NAMESPACE};
+use ccm_runtime::model::escape_control;
+use ccm_runtime::signed::{SignedManifest, StatementPaths};
+use ccm_runtime::{ExitCode, LoadedManifest, Session, SigningKey};
 
 use super::is_confirmed;
 use crate::arguments::{ApproveArguments, ValueArguments};
@@ -46,11 +45,11 @@ pub(super) fn approve(arguments: &ApproveArguments, path: &Path, console: &Conso
         ));
     }
     let approvers = approvers(console, &session)?;
-    let key = session.signing_key(arguments.key.clone(), approvers.as_ref())?;
+    let key = session.governance().signing_key(arguments.key.clone(), approvers.as_ref())?;
     if !is_confirmed(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)? {
         return Ok(ExitCode::NothingRun);
     }
-    let (signature, by) = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref())?;
+    let (signature, by) = session.governance().sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref())?;
     let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| not_approved(&error))?;
     let by = by.map_or_else(String::new, |by| format!(" by {}", escape_control(&by.principal)));
     console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths)))
@@ -73,7 +72,7 @@ pub(crate) fn key_name(key: &SigningKey) -> String {
 
 /// Returns the approvers of this machine; `None` on a machine that has none, such as that of a developer.
 fn approvers(console: &Console, session: &Session) -> CommandResult<Option<Approvers>> {
-    match session.approvers() {
+    match session.governance().approvers() {
         Ok(approvers) => Ok(Some(approvers)),
         Err(ApproversError::Missing { path } | ApproversError::Empty { path }) => {
             let path = path.display();
@@ -97,6 +96,7 @@ fn add_signature(
     let (_, text) = text.map_err(|error| not_approved(&error))?;
     if let Some(approvers) = approvers(console, session)? {
         session
+            .governance()
             .verify(&approvers, MANIFEST_NAMESPACE, &statement, &text)
             .map_err(|error| not_approved(&error))?;
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::ResourceId;
+use ccm_runtime::model::ResourceId;
 use clap::{Args, ValueEnum};
 
 use super::parsers::{duration, events_file, reference, runs, wait};

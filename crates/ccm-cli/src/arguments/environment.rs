@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 
 use super::parsers::{runs, wait};
 use super::{ApplyArguments, Arguments, BackupCommand, CliCommand, StateArguments, TimerCommand};

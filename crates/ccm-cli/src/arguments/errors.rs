@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_model::{joined, quote_words};
+use ccm_runtime::model::{joined, quote_words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};

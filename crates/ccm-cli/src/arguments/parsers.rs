@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{ResourceId, is_variable_name, parse_duration, parse_size};
+use ccm_runtime::model::{ResourceId, is_variable_name, parse_duration, parse_size};
 use ccm_runtime::{MAX_PAUSE, assignment};
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;

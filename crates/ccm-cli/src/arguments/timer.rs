@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_runtime::process::absolute;
-use ccm_runtime::{Schedule, TimerName};
+use ccm_runtime::timer::{Schedule, TimerName};
 use clap::builder::ValueHint;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
@@ -142,7 +142,7 @@ fn schedule(text: &str) -> Result<Schedule, String> {
 }
 
 fn name(text: &str) -> Result<TimerName, String> {
-    text.parse().map_err(|error: ccm_runtime::TimerNameError| error.to_string())
+    text.parse().map_err(|error: ccm_runtime::timer::TimerNameError| error.to_string())
 }
 
 /// Returns the options of `ccm apply` on the command line of this process, with absolute paths. A value that is not

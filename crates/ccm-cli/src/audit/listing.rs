@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::SystemTime;
 
-use ccm_model::{escape_control, parse_timestamp};
 use ccm_runtime::audit::{Actor, AuditAccessError, AuditEntry, AuditLine, Line, RecordedVerdict};
+use ccm_runtime::model::{escape_control, parse_timestamp};
 use ccm_runtime::{LocalZone, Session};
 
 /// Size of the text that is printed at once.
@@ -191,7 +191,7 @@ pub(crate) fn last_run(
     directory: Option<&Path>,
 ) -> Result<Option<String>, AuditAccessError> {
     let mut last = None;
-    session.read_audit(directory, &mut |line| {
+    session.governance().read_audit(directory, &mut |line| {
         if let AuditLine::Line(_, line) = line
             && let AuditEntry::RunBegun { run, .. } = line.entry
         {

@@ -4,10 +4,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use ccm_model::EventLine;
+use ccm_runtime::model::EventLine;
+use ccm_runtime::timer::UnitScope;
 use ccm_runtime::{
     Config, Explanation, GivenData, GivenFacts, GivenValues, LocalZone, PassiveDoors, PropertyReference,
-    Session, TypeReference, UnitScope, fact_reference,
+    Session, TypeReference, fact_reference,
 };
 use clap::Arg;
 

@@ -1,6 +1,6 @@
 //! The table of a judged command: its commands, effects and verdicts, with the reasons.
 
-use ccm_model::escape_control;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::policy::{
     AnalysedCommand, ExplainedCommand, GuardMode, Policy, PolicyVerdict, cause_text, lifter_text, need_text,
     way_out,

@@ -1,7 +1,7 @@
 //! A policy as text: its settings, guard classes and rules.
 
-use ccm_model::escape_control;
 use ccm_runtime::CheckedPolicy;
+use ccm_runtime::model::escape_control;
 use ccm_runtime::policy::{Caller, Denial, GuardClass, Policy, PolicyRule};
 use serde_json::{Map, Value, json};
 

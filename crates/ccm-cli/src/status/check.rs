@@ -2,12 +2,12 @@
 
 use std::time::SystemTime;
 
-use ccm_model::escape_control;
-use ccm_report::rounded;
-use ccm_runtime::{
-    CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, ManifestStatus, RunOutcome, Session,
-    SessionStatus, StatusCheck, StoredRun, error_layers, printed,
+use ccm_runtime::model::escape_control;
+use ccm_runtime::report::rounded;
+use ccm_runtime::status::{
+    CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, SessionStatus, StatusCheck,
 };
+use ccm_runtime::{ExitCode, RunOutcome, Session, StoredRun, error_layers, printed};
 use serde_json::json;
 
 use super::manifests;

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use ccm_model::escape_control;
-use ccm_report::{columns, rounded};
-use ccm_runtime::{ManifestStatus, SessionStatus, StoredRun};
+use ccm_runtime::StoredRun;
+use ccm_runtime::model::escape_control;
+use ccm_runtime::report::{columns, rounded};
+use ccm_runtime::status::{ManifestStatus, SessionStatus};
 
 /// Returns a line for each manifest, and what the current run does.
 pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime) -> String {
@@ -33,7 +34,7 @@ fn row(status: &SessionStatus, found: &ManifestStatus<'_>, now: SystemTime) -> [
     let age = shown.and_then(StoredRun::began).and_then(|began| now.duration_since(began).ok());
     let outcome = if found.current.is_some() { "going on" } else { found.state.word() };
     let counts = shown.and_then(StoredRun::counts_text);
-    let by = shown.and_then(StoredRun::started_by).map(ccm_model::StartedBy::label);
+    let by = shown.and_then(StoredRun::started_by).map(ccm_runtime::model::StartedBy::label);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     [
         or_dash(age.map(rounded)),

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use ccm_model::{RefreshBlocker, escape_control, quote_words};
-use ccm_report::pending_line;
-use ccm_runtime::{NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session};
+use ccm_runtime::model::{RefreshBlocker, escape_control, quote_words};
+use ccm_runtime::report::pending_line;
+use ccm_runtime::status::PendingRefreshes;
+use ccm_runtime::{NextStep, PendingLedger, RecordedRefresh, Session};
 
 use crate::state::NEWER_HINT;
 

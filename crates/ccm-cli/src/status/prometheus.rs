@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ccm_model::Counts;
-use ccm_runtime::{ManifestStatus, SessionStatus};
+use ccm_runtime::model::Counts;
+use ccm_runtime::status::{ManifestStatus, SessionStatus};
 
 /// States of a manifest. Each has a sample, so that a query need not know which ones occurred.
 const STATES: [&str; 8] =

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_model::{display_duration, error_layers};
+use ccm_runtime::model::{display_duration, error_layers};
 use ccm_runtime::{ExitCode, Session, TextError};
 use ccm_tool::{MAX_INPUT, ToolInputError, ToolName};
 use serde_json::{Map, Value, json};

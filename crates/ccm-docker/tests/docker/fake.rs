@@ -7,6 +7,7 @@ mod running;
 mod sweeping;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ impl Bench {
         let (runner, files, clock) = (FakeRunner::default(), FakeFiles::default(), SystemClock::new());
         let local = LocalExecutor::new(&runner, &runner, &files);
         let labels = RunLabels::new("01a200cb-7d00", "/etc/site.yaml", || Ok("0ddba11".to_owned()));
-        let executor = DockerExecutor::new(&local, &clock, &self.secrets, &self.cancellation, labels);
+        let executor = DockerExecutor::new(Rc::new(local), &clock, &self.secrets, &self.cancellation, labels);
         let container = ContainerRequest { settings: Arc::new(settings), resource: "exec#work".to_owned() };
         let launch = Launch { container: Some(container), ..launch };
         let mut lines = Vec::new();

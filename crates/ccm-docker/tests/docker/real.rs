@@ -11,6 +11,7 @@ mod running;
 mod shared;
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use ccm_docker::{DockerExecutor, RunLabels};
@@ -86,7 +87,8 @@ impl Run {
             let local = LocalExecutor::new(&runner, &runner, &files);
             let id = format!("{:032x}", ccm_host::random());
             let labels = RunLabels::new(id, "/etc/site.yaml", || Ok(self.owner.clone()));
-            let executor = DockerExecutor::new(&local, &clock, &self.secrets, &self.cancellation, labels);
+            let executor =
+                DockerExecutor::new(Rc::new(local), &clock, &self.secrets, &self.cancellation, labels);
             let executor = executor.with_logins(|| self.logins.clone());
             let value = body(Session { run: self, executor: &executor }).await;
             self.report(executor.close().await);

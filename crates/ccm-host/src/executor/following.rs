@@ -1,5 +1,7 @@
 //! Middleware that shares the last line of running commands.
 
+use std::rc::Rc;
+
 use ccm_model::Stream;
 
 use super::{Executor, RunnerMiddleware};
@@ -10,14 +12,14 @@ use crate::command::{Cancellation, Command, Finished, LastLine, Role, Runner, St
 /// that only read the state of the system.
 pub struct FollowingExecutor<'a> {
     /// Executor that starts the commands.
-    pub executor: &'a dyn Executor,
+    pub executor: Rc<dyn Executor + 'a>,
     /// Receives the line.
     pub last_line: LastLine,
 }
 
 impl RunnerMiddleware for FollowingExecutor<'_> {
     fn inner(&self) -> &dyn Executor {
-        self.executor
+        &*self.executor
     }
 
     fn shown_line(&self) -> Option<&LastLine> {

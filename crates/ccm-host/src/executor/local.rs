@@ -20,6 +20,11 @@ use crate::files::Files;
 use crate::private::PrivateDirectory;
 use confined::Confined;
 
+/// Door to the commands of a machine: the runner, accounts, programs and variables.
+pub trait Commands: Runner + LocalSystem {}
+
+impl<T: Runner + LocalSystem> Commands for T {}
+
 /// Accounts, programs and variables of this machine, as commands that run on it need them.
 pub trait LocalSystem {
     /// Finds a program by name, as a shell would: a name with a slash is relative to `cwd`; any other name is

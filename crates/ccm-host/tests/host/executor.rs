@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 
 use ccm_host::{
     Cancellation, ClosedPlan, Command, Executor, Exit, Finished, FollowingExecutor, LastLine, Launch,
@@ -79,7 +80,7 @@ fn commands_that_are_not_sensitive_and_no_query_are_followed() {
         let (runner, files) = (FakeRunner::default(), FakeFiles::default());
         let local = LocalExecutor::new(&runner, &runner, &files);
         let last_line = LastLine::default();
-        let following = FollowingExecutor { executor: &local, last_line: last_line.clone() };
+        let following = FollowingExecutor { executor: Rc::new(local), last_line: last_line.clone() };
         let never = Cancellation::never();
         for (role, sensitive, is_followed) in [
             (Role::Command, false, true),

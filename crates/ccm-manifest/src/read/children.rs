@@ -9,7 +9,6 @@ use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span};
 
-use crate::normalize::normalize;
 use crate::read::data::{Overlay, ResolvedData};
 use crate::read::draft::ResourceDraft;
 use crate::read::reader::{Manifest, Reader};
@@ -17,6 +16,7 @@ use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{shown, shown_path};
 use crate::unchecked::UnknownPaths;
+use ccm_model::normalize;
 
 const MAX_DEPTH: usize = 10;
 

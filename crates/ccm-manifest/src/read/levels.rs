@@ -13,7 +13,6 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span,
 };
 
-use crate::normalize::normalize;
 use crate::read::data::misplaced_annotation;
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::EvalContext;
@@ -21,6 +20,7 @@ use crate::resolve::expand::Expander;
 use crate::resolve::messages::{expected, shown, shown_path};
 use crate::resolve::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::UnknownPaths;
+use ccm_model::normalize;
 
 /// Maximum total size of the data files of a hierarchy.
 const MAX_BYTES: usize = 64 << 20;

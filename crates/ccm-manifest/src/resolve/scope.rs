@@ -15,10 +15,10 @@ use std::sync::Arc;
 use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
 
-use crate::normalize::normalize;
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
 use crate::unchecked::UnknownPaths;
+use ccm_model::normalize;
 
 use expression::ExpressionScope;
 

@@ -3,7 +3,7 @@
 use ccm_model::{Diagnostic, Label, Location, Severity, SourceMap};
 use serde::Serialize;
 
-use crate::findings::Findings;
+use ccm_model::Findings;
 
 /// Name of the protocol, with its version.
 const PROTOCOL: &str = "io.choria.ccm.v1.validation";
@@ -97,6 +97,11 @@ impl Finding {
         Self { location, ..self }
     }
 
+    /// Builds findings for programs.
+    pub fn of_all(findings: &Findings) -> Vec<Self> {
+        findings.diagnostics.iter().map(|found| Self::of(found, &findings.texts)).collect()
+    }
+
     fn of(diagnostic: &Diagnostic, texts: &SourceMap) -> Self {
         let Diagnostic { severity, kind, message, labels, hints, property, missing: _ } = diagnostic;
         let end = |label: &Label| {
@@ -120,12 +125,5 @@ impl Finding {
             hints: hints.clone(),
             property: property.as_ref().map(ToString::to_string),
         }
-    }
-}
-
-impl Findings {
-    /// Returns the findings for programs.
-    pub fn document(&self) -> Vec<Finding> {
-        self.diagnostics.iter().map(|found| Finding::of(found, &self.texts)).collect()
     }
 }

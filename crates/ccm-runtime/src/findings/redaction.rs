@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ccm_model::{Diagnostic, Label, SourceId, SourceMap, Span};
-use ccm_redaction::{REDACTED, Redactor};
+use ccm_redaction::{REDACTED, Redactor, Secrets};
 
-use super::Findings;
 use super::sensitive_text::SensitiveText;
+use ccm_model::Findings;
+
+/// Redacts the known secrets, and sensitive values in the texts.
+pub(crate) fn redacted(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Secrets) -> Findings {
+    redact(diagnostics, texts, &secrets.redactor())
+}
 
 /// Redacts sensitive values and the secrets of the redactor.
-pub(super) fn redact(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Redactor) -> Findings {
+fn redact(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Redactor) -> Findings {
     let mut sources: BTreeMap<SourceId, RedactedSource> = BTreeMap::new();
     for label in diagnostics.iter().flat_map(|found| &found.labels) {
         if let Some(source) = texts.get(label.span.source) {

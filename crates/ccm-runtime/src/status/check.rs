@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use ccm_report::RunOutcome;
 
 use super::{ManifestState, ManifestStatus, SessionStatus};
-use crate::input::STANDARD_INPUT;
+use ccm_host::STANDARD_INPUT;
 
 /// Level of a check. The greatest level of several findings counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,8 @@ use ccm_model::{Failure, MissingPrerequisite};
 use ccm_resources::systemd::{ProgramScope, Systemctl, UNIT_FILE_TIMEOUT};
 
 use super::{SystemdPaths, TimerError, UnitScope};
-use crate::doors::{Commands, OpenDoors};
+use crate::doors::OpenDoors;
+use ccm_host::Commands;
 
 /// Reason why systemctl did not do what was asked.
 #[derive(Debug)]

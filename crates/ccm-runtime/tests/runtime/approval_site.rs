@@ -12,10 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::{Interface, Kernel, Machine, Space};
 use ccm_model::{Failure, FailureKind, Outcome};
-use ccm_runtime::{
-    ApprovalLimits, ApprovalState, ApproveError, Clock, Config, Doors, ListedIntent, Local, PolicySource,
-    RunMode, Session, SigningKey, SystemDoors,
-};
+use ccm_runtime::approval::{ApprovalLimits, ApprovalState, ApproveError, ListedIntent};
+use ccm_runtime::{Clock, Config, Doors, Local, PolicySource, RunMode, Session, SigningKey, SystemDoors};
 use ccm_testkit::Scratch;
 
 use crate::{config, manifest_of, run};
@@ -237,7 +235,7 @@ impl Site {
 
     pub(crate) fn approve(&self, code: &str, name: &str) -> Result<ApprovalState, ApproveError> {
         let key = SigningKey::File(self.scratch.path().join(name));
-        let approved = self.session().approve_request(code, &key, &ApprovalLimits::default())?;
+        let approved = self.session().governance().approve_request(code, &key, &ApprovalLimits::default())?;
         approved.state.ok_or(ApproveError::OwnerOnly)
     }
 
@@ -248,7 +246,7 @@ impl Site {
 
     /// Returns the intents that can still be approved or used.
     pub(crate) fn requests(&self) -> Vec<ListedIntent> {
-        let mut requests = self.session().approval_requests().expect("requests");
+        let mut requests = self.session().governance().approval_requests().expect("requests");
         requests.retain(|listed| listed.state.is_live());
         requests
     }

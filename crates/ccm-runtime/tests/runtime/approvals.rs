@@ -7,8 +7,9 @@ use std::process::Command;
 use std::rc::Rc;
 
 use ccm_model::FailureKind;
+use ccm_runtime::RunMode;
+use ccm_runtime::approval::{APPROVAL_NAMESPACE, ApprovalState, ApproveError};
 use ccm_runtime::audit::{AuditEntry, AuditLine, Trust};
-use ccm_runtime::{APPROVAL_NAMESPACE, ApprovalState, ApproveError, RunMode};
 
 use crate::approval_site::{Site, failure, set_mode};
 use crate::{manifest_of, run};
@@ -52,7 +53,7 @@ fn a_rejection_reaches_the_next_run_with_its_reason() {
     let site = Site::new(&["alice"]);
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
-    site.session().reject_request(&code, "not on a Friday", None).expect("a rejection");
+    site.session().governance().reject_request(&code, "not on a Friday", None).expect("a rejection");
     let (again, text) = site.apply(&manifest).expect_err("a question");
     assert!(text.contains(&format!("{code} was rejected: not on a Friday")), "{text}");
     assert_eq!(again, None, "nothing waits for an approval");
@@ -118,7 +119,7 @@ fn what_differs_from_the_approved_is_named() {
         let (next, text) = site.waits(&manifest(properties));
         assert!(next != code && text.contains(&format!("the approval {code} does not count")), "{text}");
         assert!(text.contains(expected), "{expected}: {text}");
-        site.session().reject_request(&next, "test", None).expect("a rejection");
+        site.session().governance().reject_request(&next, "test", None).expect("a rejection");
         std::fs::remove_dir_all(site.scratch.path().join("approvals")).expect("the store");
         tool("one");
         site.policy(rule);
@@ -166,22 +167,25 @@ fn a_statement_is_signed_on_another_machine() {
     let sign = |text: &[u8], namespace: &str, name: &str| {
         site.sign(name, namespace, str::from_utf8(text).expect("text"))
     };
-    let refused = session.import_approval(&code, sign(b"x", APPROVAL_NAMESPACE, "alice"));
+    let refused = session.governance().import_approval(&code, sign(b"x", APPROVAL_NAMESPACE, "alice"));
     assert!(matches!(refused, Err(ApproveError::NotExported(_))));
-    let statement = session.export_request(&code).expect("a statement");
-    assert_eq!(session.export_request(&code).expect("a statement"), statement);
+    let statement = session.governance().export_request(&code).expect("a statement");
+    assert_eq!(session.governance().export_request(&code).expect("a statement"), statement);
     let statement = statement.into_bytes();
     for (text, namespace, reason) in [
         (&b"x"[..], APPROVAL_NAMESPACE, "not that of this text"),
         (&statement, "ccm-manifest@v1", "namespace"),
     ] {
-        let error = session.import_approval(&code, sign(text, namespace, "alice")).expect_err("no approval");
+        let error = session
+            .governance()
+            .import_approval(&code, sign(text, namespace, "alice"))
+            .expect_err("no approval");
         let causes = ccm_model::error_layers(&error).join(": ");
         assert!(causes.contains(reason), "{causes}");
     }
-    assert!(session.import_approval(&code, "nonsense".to_owned()).is_err());
+    assert!(session.governance().import_approval(&code, "nonsense".to_owned()).is_err());
     let signature = sign(&statement, APPROVAL_NAMESPACE, "bob");
-    let approved = session.import_approval(&code, signature).expect("bob");
+    let approved = session.governance().import_approval(&code, signature).expect("bob");
     assert_eq!(approved.by.principal, "bob");
     assert_eq!(site.apply(&manifest), Ok(()));
 }
@@ -353,6 +357,7 @@ fn four_eyes_are_two_people() {
 pub(crate) fn recorded(site: &Site) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     site.session()
+        .governance()
         .read_audit(None, &mut |line| {
             if let AuditLine::Line(_, line) = line
                 && let AuditEntry::Approval { event, approver, reason, .. } = &line.entry
@@ -374,7 +379,7 @@ fn what_happens_to_approvals_is_in_the_audit_log() {
     let site = Site::new(&["alice", "bob"]);
     let rules = "rules: [{name: touches, match: {program: touch}, ask: {count: 2}}]\n";
     site.policy(&format!("audit: {{required: true}}\n{rules}"));
-    site.session().init_audit().expect("a log");
+    site.session().governance().init_audit().expect("a log");
     let made = format!("exec#touch {}", site.scratch.at("made"));
     let requested = event("requested", "", &format!("command of {made}"));
     let manifest = site.manifest("");
@@ -400,7 +405,7 @@ fn what_happens_to_approvals_is_in_the_audit_log() {
     let (next, _) = site.waits(&manifest);
     let (later, _) = site.waits(&site.manifest("timeout: 1s"));
     assert_ne!(next, later);
-    site.session().reject_request(&later, "not on a Friday", None).expect("a rejection");
+    site.session().governance().reject_request(&later, "not on a Friday", None).expect("a rejection");
     let expected = [
         requested.clone(),
         event("void", "", "the time limit has changed"),
@@ -408,7 +413,7 @@ fn what_happens_to_approvals_is_in_the_audit_log() {
         event("rejected", "", "not on a Friday"),
     ];
     assert_eq!(recorded(&site)[4..], expected);
-    assert!(site.session().verify_audit(None, &Trust::default()).expect("a log").is_intact());
+    assert!(site.session().governance().verify_audit(None, &Trust::default()).expect("a log").is_intact());
 }
 
 #[test]
@@ -416,12 +421,15 @@ fn nothing_is_approved_without_a_required_record() {
     let site = Site::new(&["alice"]);
     let rules = "rules: [{match: {program: touch}, ask: true}]\n";
     site.policy(&format!("audit: {{required: true}}\n{rules}"));
-    site.session().init_audit().expect("a log");
+    site.session().governance().init_audit().expect("a log");
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
     std::fs::rename(site.scratch.path().join("audit"), site.scratch.path().join("away")).expect("a name");
     assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Audit(_))));
-    assert!(matches!(site.session().reject_request(&code, "no", None), Err(ApproveError::Audit(_))));
+    assert!(matches!(
+        site.session().governance().reject_request(&code, "no", None),
+        Err(ApproveError::Audit(_))
+    ));
     std::fs::rename(site.scratch.path().join("away"), site.scratch.path().join("audit")).expect("a name");
     site.approved(&code);
     assert_eq!(site.apply(&manifest), Ok(()));

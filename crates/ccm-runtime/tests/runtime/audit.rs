@@ -10,7 +10,8 @@ use std::rc::Rc;
 use ccm_model::{FailureKind, Outcome, sha256};
 use ccm_runtime::audit::Trust;
 use ccm_runtime::{
-    AuditSource, BeginError, Config, ExitCode, Notice, PolicySource, RunMode, RunOptions, Session,
+    AuditSource, BeginError, Config, ExitCode, GovernanceNotice, Notice, PolicySource, RunMode, RunOptions,
+    Session,
 };
 use ccm_testkit::Scratch;
 use serde_json::Value;
@@ -36,8 +37,10 @@ fn noticing(session: Session) -> (Session, Rc<RefCell<Vec<String>>>) {
     let notices = Rc::new(RefCell::new(Vec::new()));
     let kept = Rc::clone(&notices);
     let session = session.on_notice(move |notice| match notice {
-        Notice::Audit(problem) => kept.borrow_mut().push(problem.to_string()),
-        Notice::SealNotForwarded(failure) => kept.borrow_mut().push(failure.to_string()),
+        Notice::Governance(GovernanceNotice::Audit(problem)) => kept.borrow_mut().push(problem.to_string()),
+        Notice::Governance(GovernanceNotice::SealNotForwarded(failure)) => {
+            kept.borrow_mut().push(failure.to_string());
+        }
         _ => {}
     });
     (session, notices)
@@ -62,7 +65,7 @@ fn of_runs(scratch: &Scratch) -> Vec<Value> {
 }
 
 fn is_intact(session: &Session) -> bool {
-    session.verify_audit(None, &Trust::default()).expect("a log").findings.is_empty()
+    session.governance().verify_audit(None, &Trust::default()).expect("a log").findings.is_empty()
 }
 
 /// Returns a manifest with a file, and an exec with a guard that makes another one.
@@ -84,7 +87,7 @@ fn begin_error(session: &Session, manifest: &Path, mode: RunMode) -> BeginError 
 fn a_run_is_recorded_from_its_beginning_to_a_seal() {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    let made = session.init_audit().expect("a log");
+    let made = session.governance().init_audit().expect("a log");
     let manifest = work(&scratch);
     let (_, report) = run(&session, &manifest, RunMode::Apply);
     assert_eq!(report.record.code, ExitCode::Success);
@@ -122,7 +125,7 @@ fn a_run_is_recorded_from_its_beginning_to_a_seal() {
     let text = std::fs::read_to_string(log_path(&scratch)).expect("the log");
     assert!(!text.contains("of-the-environment") && !text.contains("of-the-file"), "{text}");
     let trust = Trust { first_key: Some(made.key), checkpoints: Vec::new(), ..Trust::default() };
-    assert_eq!(session.verify_audit(None, &trust).expect("a log").findings, []);
+    assert_eq!(session.governance().verify_audit(None, &trust).expect("a log").findings, []);
     // Nothing is left to change, and noop leaves nothing.
     run(&session, &manifest, RunMode::Plan);
     assert_eq!(of_runs(&scratch).len(), recorded.len());
@@ -155,7 +158,7 @@ fn a_required_record_is_a_condition_of_every_run() {
         assert!(matches!(error, BeginError::Audit(_)), "{error:?}");
     }
     assert!(!scratch.has("made") && !scratch.has("file") && !scratch.has("audit"));
-    session.init_audit().expect("a log");
+    session.governance().init_audit().expect("a log");
     run(&session, &manifest, RunMode::Plan);
     // What noop executes is the guard.
     let recorded = of_runs(&scratch);
@@ -174,7 +177,7 @@ fn a_required_record_is_a_condition_of_every_run() {
 fn a_log_that_was_cut_back_stops_a_run_only_where_a_record_is_required() {
     let scratch = Scratch::new();
     let (session, notices) = noticing(session(&scratch));
-    session.init_audit().expect("a log");
+    session.governance().init_audit().expect("a log");
     let before = std::fs::read(log_path(&scratch)).expect("the log");
     let manifest = work(&scratch);
     run(&session, &manifest, RunMode::Apply);
@@ -194,7 +197,7 @@ fn what_the_policy_decides_is_recorded_with_its_rule() {
     let scratch = Scratch::new();
     let sections = "rules:\n  - {name: touches, match: {program: touch}, ask: true}\n";
     let session = governed(&scratch, sections);
-    session.init_audit().expect("a log");
+    session.governance().init_audit().expect("a log");
     let (outcomes, _) = run(&session, &work(&scratch), RunMode::Apply);
     assert!(
         matches!(&outcomes[1], Outcome::Failed(failure) if failure.kind == FailureKind::ApprovalRequired)
@@ -213,7 +216,7 @@ fn what_the_policy_decides_is_recorded_with_its_rule() {
 fn sensitive_commands_and_secrets_do_not_reach_the_log() {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    session.init_audit().expect("a log");
+    session.governance().init_audit().expect("a log");
     session.secrets().add(["s3cr3t-of-session".to_owned()]);
     let manifest = manifest_of(
         &scratch,
@@ -234,12 +237,12 @@ fn seals_are_forwarded_as_the_policy_says() {
     let (file, far) = (scratch.at("seals"), scratch.at("far/seals"));
     let forward = format!("audit: {{forward: [{{file: {file}}}, {{file: {far}}}]}}\n");
     let (session, notices) = noticing(governed(&scratch, &forward));
-    session.init_audit().expect("a log");
+    session.governance().init_audit().expect("a log");
     let (_, report) = run(&session, &work(&scratch), RunMode::Apply);
     assert_eq!(report.record.code, ExitCode::Success);
-    let checkpoints = session.read_checkpoints(Some(Path::new(&file))).expect("checkpoints");
+    let checkpoints = session.governance().read_checkpoints(Some(Path::new(&file))).expect("checkpoints");
     let trust = Trust { first_key: None, checkpoints, ..Trust::default() };
-    let verified = session.verify_audit(None, &trust).expect("a log");
+    let verified = session.governance().verify_audit(None, &trust).expect("a log");
     assert!(verified.is_intact() && verified.seals == 2, "{verified:?}");
     assert!(notices.borrow()[0].contains("seal 2 of the audit log could not be forwarded"), "{notices:?}");
     assert_eq!(lines(&scratch).last().expect("lines")["type"], "forward_failed");
@@ -248,7 +251,7 @@ fn seals_are_forwarded_as_the_policy_says() {
 #[test]
 fn runs_side_by_side_share_a_log() {
     let scratch = Scratch::new();
-    session(&scratch).init_audit().expect("a log");
+    session(&scratch).governance().init_audit().expect("a log");
     let path = scratch.path().to_owned();
     let threads: Vec<_> = (0..3)
         .map(|number| {
@@ -285,7 +288,7 @@ fn a_log_that_breaks_in_the_middle_stops_what_comes_behind() {
     for required in [true, false] {
         let scratch = Scratch::new();
         let (session, notices) = noticing(governed(&scratch, if required { REQUIRED } else { "" }));
-        session.init_audit().expect("a log");
+        session.governance().init_audit().expect("a log");
         let (log, gone) = (scratch.at("audit/audit-000001.jsonl"), scratch.at("gone"));
         let (file, made) = (scratch.at("file"), scratch.at("made"));
         let resources = format!(

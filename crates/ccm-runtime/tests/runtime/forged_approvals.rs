@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use ccm_approval::{ApprovalStatement, ApprovalStore, ApproverDecision, IntentDocument};
 use ccm_model::display_timestamp;
-use ccm_runtime::ApprovalState;
+use ccm_runtime::approval::ApprovalState;
 
 use crate::approval_site::Site;
 use crate::approvals::recorded;
@@ -137,7 +137,7 @@ fn each_forgery_is_refused_by_its_own_name_and_nothing_runs() {
         "audit: {required: true}\napproval: {four_eyes: false, groups: {ops: [alice, bob, revoked]}}\n\
          rules: [{name: touches, match: {program: touch}, ask: {approvers: ops}}]\n",
     );
-    site.session().init_audit().expect("a log");
+    site.session().governance().init_audit().expect("a log");
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
     let intent = site.requests().remove(0).intent;
@@ -251,7 +251,7 @@ fn an_approval_that_arrives_while_the_run_ends_is_used_once() {
             assert_eq!(site.apply(&manifest), Ok(()), "the next run uses it");
         }
         assert_ne!(site.waits(&manifest).0, code);
-        site.session().reject_request(&site.waits(&manifest).0, "next", None).expect("rejected");
+        site.session().governance().reject_request(&site.waits(&manifest).0, "next", None).expect("rejected");
         std::fs::remove_dir_all(site.scratch.path().join("approvals")).expect("the store");
     }
 }

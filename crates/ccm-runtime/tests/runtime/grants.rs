@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use ccm_approval::{ApprovalMachine, ApprovalTime, IntentDocument};
-use ccm_audit::AuditEntry;
 use ccm_model::parse_timestamp;
-use ccm_runtime::{ApprovalLimits, ApprovalState, ApproveError, ApprovedIntent, SigningKey, approval_terms};
+use ccm_runtime::SigningKey;
+use ccm_runtime::approval::{ApprovalLimits, ApprovalState, ApproveError, ApprovedIntent, approval_terms};
+use ccm_runtime::audit::AuditEntry;
 
 use crate::approval_site::Site;
 
@@ -20,8 +21,11 @@ fn a_grant_has_as_many_uses_as_were_signed() {
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = |uses| ApprovalLimits { uses: Some(uses), ..ApprovalLimits::default() };
     let session = site.session();
-    assert!(matches!(session.approve_request(&code, &key, &limits(4)), Err(ApproveError::Uses(3))));
-    session.approve_request(&code, &key, &limits(2)).expect("an approval");
+    assert!(matches!(
+        session.governance().approve_request(&code, &key, &limits(4)),
+        Err(ApproveError::Uses(3))
+    ));
+    session.governance().approve_request(&code, &key, &limits(2)).expect("an approval");
     assert_eq!((site.apply(&manifest), site.apply(&manifest)), (Ok(()), Ok(())));
     assert_ne!(site.waits(&manifest).0, code);
 }
@@ -35,7 +39,7 @@ fn grant(
 ) -> Result<ApprovedIntent, ApproveError> {
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = ApprovalLimits { uses: Some(uses), valid, rule: Some("touches".to_owned()) };
-    site.session().approve_request(code, &key, &limits)
+    site.session().governance().approve_request(code, &key, &limits)
 }
 
 /// Returns a manifest that touches a file of this name.
@@ -46,8 +50,8 @@ fn touching(site: &Site, name: &str) -> std::path::PathBuf {
 /// Returns what the audit log says about approvals.
 fn recorded(site: &Site) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
-    let lines = site.session().read_audit(None, &mut |line| {
-        if let ccm_audit::AuditLine::Line(_, line) = line
+    let lines = site.session().governance().read_audit(None, &mut |line| {
+        if let ccm_runtime::audit::AuditLine::Line(_, line) = line
             && let AuditEntry::Approval { event, reason, .. } = &line.entry
         {
             found.push((event.clone(), reason.clone()));
@@ -61,14 +65,14 @@ fn recorded(site: &Site) -> Vec<(String, Option<String>)> {
 fn a_grant_for_a_rule_is_for_whatever_the_rule_alone_asks() {
     let site = Site::new(&["alice"]);
     site.policy(&format!("audit: {{required: true}}\n{RULE}"));
-    site.session().init_audit().expect("a log");
+    site.session().governance().init_audit().expect("a log");
     let (code, _) = site.waits(&touching(&site, "first"));
     let session = site.session();
-    let listed = session.approval_request(&code).expect("the request");
+    let listed = session.governance().approval_request(&code).expect("the request");
     let limits = ApprovalLimits { uses: Some(2), rule: Some("touches".to_owned()), ..Default::default() };
     let terms = approval_terms(&listed.intent, &limits).expect("terms");
     assert_eq!((terms.uses, terms.valid, terms.is_grant()), (2, Duration::from_secs(7200), true));
-    let rule = session.granted_rule(&listed.intent, &terms).expect("a policy").expect("a rule");
+    let rule = session.governance().granted_rule(&listed.intent, &terms).expect("a policy").expect("a rule");
     assert_eq!(rule.label, "rule \"touches\"");
     assert_eq!(
         rule.lines,
@@ -110,7 +114,12 @@ fn a_grant_keeps_to_the_policy_and_ends_by_both_clocks() {
     assert!(matches!(grant(&site, &code, 3, long), Err(ApproveError::Time(7200))));
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = ApprovalLimits { uses: Some(2), rule: Some("other".to_owned()), ..Default::default() };
-    let refused = site.session().approve_request(&code, &key, &limits).expect_err("another rule").to_string();
+    let refused = site
+        .session()
+        .governance()
+        .approve_request(&code, &key, &limits)
+        .expect_err("another rule")
+        .to_string();
     assert!(
         refused.contains("other is not the only rule that asks for") && refused.contains("touches"),
         "{refused}"
@@ -130,11 +139,11 @@ fn a_policy_that_changed_shows_no_rule_of_a_grant() {
     let site = Site::new(&["alice"]);
     site.policy(RULE);
     let (code, _) = site.waits(&touching(&site, "first"));
-    let listed = site.session().approval_request(&code).expect("the request");
+    let listed = site.session().governance().approval_request(&code).expect("the request");
     let limits = ApprovalLimits { uses: Some(2), rule: Some("touches".to_owned()), ..Default::default() };
     let terms = approval_terms(&listed.intent, &limits).expect("terms");
     site.policy(&RULE.replace("program: touch", "program: [touch, rm]"));
-    let refused = site.session().granted_rule(&listed.intent, &terms);
+    let refused = site.session().governance().granted_rule(&listed.intent, &terms);
     assert!(matches!(refused, Err(ApproveError::OtherPolicy(_))), "{refused:?}");
 }
 
@@ -145,9 +154,9 @@ fn a_grant_is_taken_back_by_a_rejection() {
     let (code, _) = site.waits(&touching(&site, "first"));
     grant(&site, &code, 3, None).expect("a grant");
     assert_eq!(site.apply(&touching(&site, "first")), Ok(()));
-    site.session().reject_request(&code, "enough", None).expect("taken back");
+    site.session().governance().reject_request(&code, "enough", None).expect("taken back");
     site.waits(&touching(&site, "second"));
-    let again = site.session().reject_request(&code, "enough", None);
+    let again = site.session().governance().reject_request(&code, "enough", None);
     assert!(matches!(again, Err(ApproveError::Ended { .. })), "{again:?}");
 }
 
@@ -155,11 +164,11 @@ fn a_grant_is_taken_back_by_a_rejection() {
 fn a_full_store_is_an_error_with_a_hint_and_nothing_runs() {
     let site = Site::new(&["alice"]);
     site.policy("audit: {required: true}\nrules: [{name: touches, match: {program: touch}, ask: true}]\n");
-    site.session().init_audit().expect("a log");
+    site.session().governance().init_audit().expect("a log");
     site.waits(&touching(&site, "first"));
     let first = site.requests().remove(0).intent;
     let session = site.session();
-    let intents = session.intents().expect("a store");
+    let intents = session.governance().intents().expect("a store");
     let machine =
         ApprovalMachine { id: first.machine.clone(), boot: first.boot.clone(), name: first.host.clone() };
     let wall = parse_timestamp(&first.created).unwrap_or(SystemTime::UNIX_EPOCH);

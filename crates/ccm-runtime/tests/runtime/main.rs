@@ -26,6 +26,7 @@ mod reference_names;
 mod selection;
 mod sessions;
 mod signed;
+mod stack;
 mod threads;
 mod timers;
 mod types;

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use ccm_host::TrustError;
 use ccm_model::{FailureKind, Outcome};
 use ccm_runtime::{
-    BeginError, Config, ExitCode, Notice, PolicyError, PolicySource, RunMode, RunOptions, Session,
-    ValidationError, ValidationExtent,
+    BeginError, Config, ExitCode, GovernanceNotice, Notice, PolicyError, PolicySource, RunMode, RunOptions,
+    Session, ValidationError, ValidationExtent,
 };
 use ccm_testkit::Scratch;
 
@@ -157,7 +157,7 @@ fn audit_reports_and_refuses_nothing() {
     let sections =
         "callers: {apply: {guard: audit}}\nrules: [{name: no touch, match: {program: touch}, deny: true}]\n";
     let session = governed(&scratch, sections).on_notice(move |notice| {
-        if let Notice::Policy { resource, verdict, reason } = notice {
+        if let Notice::Governance(GovernanceNotice::Policy { resource, verdict, reason }) = notice {
             kept.borrow_mut().push(format!("{resource} {verdict} {reason}"));
         }
     });

@@ -8,9 +8,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use ccm_model::{FailureKind, Outcome};
+use ccm_runtime::approval::MANIFEST_NAMESPACE;
 use ccm_runtime::{
-    BeginError, Config, GivenData, GivenValues, MANIFEST_NAMESPACE, MAX_MANIFEST_SIZE, ManifestSource,
-    PolicySource, RunMode, Session, SigningKey, error_layers,
+    BeginError, Config, GivenData, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, PolicySource, RunMode,
+    Session, SigningKey, error_layers,
 };
 use ccm_testkit::Scratch;
 
@@ -60,7 +61,8 @@ fn sign(session: &Session, manifest: &Path, key: &Path, values: &GivenValues, va
     let loaded = session.load(&input).expect("a valid manifest");
     let statement = loaded.statement(valid, &[]).expect("a statement").bytes().expect("JSON");
     let key = SigningKey::File(key.to_owned());
-    let (signature, _) = session.sign(&key, MANIFEST_NAMESPACE, &statement, None).expect("a signature");
+    let (signature, _) =
+        session.governance().sign(&key, MANIFEST_NAMESPACE, &statement, None).expect("a signature");
     loaded.write_statement(&statement, Some(&signature)).expect("files");
 }
 
@@ -310,7 +312,7 @@ fn a_signature_beside_the_policy_has_to_be_one_of_an_approver() {
     let scratch = Scratch::new();
     let key = approver(&scratch, "");
     let session = governed(&scratch, "");
-    assert!(session.policy().is_ok());
+    assert!(session.governance().policy().is_ok());
     let sign = |namespace: &str| {
         let signed = Command::new("ssh-keygen")
             .args(["-q", "-Y", "sign", "-n", namespace, "-f"])
@@ -321,9 +323,10 @@ fn a_signature_beside_the_policy_has_to_be_one_of_an_approver() {
         scratch.write("etc/policy.yaml.sig", String::from_utf8(signed.stdout).expect("text"));
         set_mode(&scratch.path().join("etc/policy.yaml.sig"), 0o644);
     };
-    let error = |session: &Session| error_layers(&*session.policy().expect_err("no policy")).join(": ");
+    let error =
+        |session: &Session| error_layers(&*session.governance().policy().expect_err("no policy")).join(": ");
     sign("ccm-policy@v1");
-    assert!(governed(&scratch, "").policy().is_ok());
+    assert!(governed(&scratch, "").governance().policy().is_ok());
     assert!(error(&governed(&scratch, "guard: {}\n")).contains("is not that of this text"));
     sign("ccm-manifest@v1");
     assert!(error(&governed(&scratch, "")).contains("namespace"));
@@ -351,12 +354,12 @@ fn keys_that_ssh_keygen_verifies_sign_manifests_and_policies() {
     assert!(signed.expect("ssh-keygen").success());
     set_mode(&scratch.path().join("etc/policy.yaml.sig"), 0o644);
     let session = governed(&scratch, "");
-    assert!(session.policy().is_ok(), "{:?}", session.policy().err());
-    session.init_audit().expect("a log");
+    assert!(session.governance().policy().is_ok(), "{:?}", session.governance().policy().err());
+    session.governance().init_audit().expect("a log");
     let (outcomes, _) = run(&session, &manifest, RunMode::Apply);
     assert!(outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Failed(_))), "{outcomes:?}");
     let log = scratch.read("audit/audit-000001.jsonl").expect("the log");
     assert_eq!(log.matches("\"event\":\"used\",\"approver\":\"alice\"").count(), 1, "{log}");
     assert!(log.contains("\"approval\":\"sha256:"), "{log}");
-    assert!(governed(&scratch, "guard: {}\n").policy().is_err());
+    assert!(governed(&scratch, "guard: {}\n").governance().policy().is_err());
 }

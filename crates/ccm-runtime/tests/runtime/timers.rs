@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_runtime::{Schedule, Session, SystemdPaths, TimerError, TimerName, TimerRequest, Timers, UnitScope};
+use ccm_runtime::Session;
+use ccm_runtime::timer::{Schedule, SystemdPaths, TimerError, TimerName, TimerRequest, Timers, UnitScope};
 use ccm_testkit::{Scratch, needs_ordinary_user};
 
 use crate::{block_on, session};

@@ -7,9 +7,10 @@ use ccm_host::state::{Directory, WriteLock};
 use ccm_host::{CapturedOutput, Command, Exit, Finished};
 use ccm_model::{Event, Stream, error_layers, sha256};
 use ccm_policy::{Caller, PolicyRequest, ToolSet};
+use ccm_runtime::signed::{ManifestSignatureError, SignedManifest};
 use ccm_runtime::{
-    BeginError, Config, Emitted, ExitCode, GivenValues, Input, InputBounds, LoadedManifest,
-    MAX_MANIFEST_SIZE, ManifestSignatureError, ManifestSource, RunOptions, Session, SignedManifest,
+    BeginError, Config, Emitted, ExitCode, Finding, GivenValues, Input, InputBounds, LoadedManifest,
+    MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
 };
 use serde_json::{Map, Value, json};
 
@@ -112,7 +113,12 @@ impl ToolBroker {
                 cwd: self.directory.to_path_buf(),
                 ..Command::new("ccm")
             },
-            judged: self.session.judge(&checked.policy, &nothing, Caller::Tool, Some(&caller.user)),
+            judged: self.session.governance().judge(
+                &checked.policy,
+                &nothing,
+                Caller::Tool,
+                Some(&caller.user),
+            ),
             resumed,
         };
         let denied = |answer: ToolAnswer| {
@@ -143,7 +149,7 @@ impl ToolBroker {
             Ok(loaded) => loaded,
             Err(_) if self.is_service() => return denied(unshown(name)),
             Err(errors) => {
-                let findings = serde_json::to_value(errors.document()).unwrap_or_default();
+                let findings = serde_json::to_value(Finding::of_all(&errors)).unwrap_or_default();
                 return denied(invalid(name, findings));
             }
         };

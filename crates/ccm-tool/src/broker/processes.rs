@@ -146,7 +146,8 @@ impl ToolBroker {
             ToolName::ProcessKill => request,
             _ => PolicyRequest::words(Vec::<String>::new(), "/"),
         };
-        let judged = self.session.judge(&checked.policy, &request, Caller::Tool, Some(&call.caller.user));
+        let judged =
+            self.session.governance().judge(&checked.policy, &request, Caller::Tool, Some(&call.caller.user));
         let mut words = call.words.iter();
         let program = words.next().cloned().unwrap_or_default();
         let described = Command {

@@ -1,5 +1,6 @@
 //! What noop asks an Engine.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_docker::{DockerExecutor, RunLabels};
@@ -19,7 +20,8 @@ fn noop_does_not_start_an_engine_that_waits_for_a_connection() {
         runner.answer_with("systemctl show --no-pager --property=Listen,SubState -- *.socket", shown);
         let local = LocalExecutor::new(&runner, &runner, &files);
         let labels = RunLabels::new("01a200cb-7d00", "/etc/site.yaml", || Ok("0ddba11".to_owned()));
-        let executor = DockerExecutor::new(&local, &clock, &bench.secrets, &bench.cancellation, labels);
+        let executor =
+            DockerExecutor::new(Rc::new(local), &clock, &bench.secrets, &bench.cancellation, labels);
         let settings = Arc::new(bench.settings());
         let launch = Launch {
             container: Some(ContainerRequest { settings, resource: "exec#work".to_owned() }),

@@ -13,9 +13,9 @@ use super::expression::ExpressionScope;
 use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
-use crate::normalize::normalize;
 use crate::resolve::messages::shown_path;
 use crate::unchecked::LeftOut;
+use ccm_model::normalize;
 
 impl ExpressionScope<'_, '_, '_> {
     pub(super) fn file(&self, written: &str) -> Result<Value, FunctionError> {

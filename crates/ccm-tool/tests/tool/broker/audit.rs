@@ -11,14 +11,14 @@ fn each_call_is_in_the_log() {
     alone(async || {
         let place = Place::with(Some(ON_ASK), false);
         let session = place.broker.session();
-        session.init_audit().expect("a log");
+        session.governance().init_audit().expect("a log");
         let ran = place.call("exec", json!({"command": "echo", "args": ["hi"]})).await;
         assert_eq!((ran.kind, &*ran.text), (AnswerKind::Done, "hi\n"), "{ran:?}");
         assert_eq!(place.call("exec", json!({"command": "sudo ls"})).await.kind, AnswerKind::Denied);
         let asked = place.call("exec", json!({"command": "git push"})).await;
         assert_eq!(asked.kind, AnswerKind::Denied, "nobody can approve: {asked:?}");
         assert_eq!(place.call("exec", json!({"command": 1})).await.kind, AnswerKind::BadInput);
-        let verification = session.verify_audit(None, &Trust::default()).expect("a log");
+        let verification = session.governance().verify_audit(None, &Trust::default()).expect("a log");
         assert!(verification.findings.is_empty(), "{verification:?}");
         let mut lines: Vec<Value> = Vec::new();
         for file in std::fs::read_dir(place.scratch.path().join("audit")).expect("the log") {

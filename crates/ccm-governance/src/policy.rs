@@ -1,0 +1,34 @@
+//! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
+
+mod asking;
+mod document;
+mod explained;
+mod gate;
+mod intended;
+mod judging;
+mod loading;
+mod lookup;
+mod reasons;
+mod run_policy;
+mod sandbox_programs;
+mod verdict_tests;
+
+pub use ccm_policy::{
+    AnalysedCommand, Analysis, ApprovalNeed, ApproverSet, Caller, CauseKind, CommandDecision, Denial,
+    GuardClass, GuardMessage, GuardMode, LiftedBy, Policy, PolicyDecision, PolicyRule, PolicyVerdict,
+    policy_schema,
+};
+pub use ccm_shell::ShellDialect;
+
+pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
+pub use gate::{GovernedManifest, PolicyGate};
+pub use intended::{
+    approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
+};
+pub use judging::JudgedRequest;
+pub use loading::{CheckedPolicy, FoundPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
+pub use lookup::{CachedMachine, UnseenMachine};
+pub use reasons::{cause_text, lifter_text, need_text, refusal_text, way_out};
+pub use run_policy::RunPolicy;
+pub use sandbox_programs::AnalysingExecutor;
+pub use verdict_tests::{VerdictTest, VerdictTestError};

@@ -18,6 +18,15 @@ pub(crate) struct ClaimIndex<'a> {
     /// paths are in the order of the resources.
     paths: Vec<IndexedPath<'a>>,
     keys: HashMap<ClaimKind, Vec<(ResourceIndex, Cow<'a, str>)>>,
+    /// What resources of the catalog remove.
+    removed: Vec<RemovedThing<'a>>,
+}
+
+struct RemovedThing<'a> {
+    kind: ClaimKind,
+    key: Cow<'a, str>,
+    index: ResourceIndex,
+    resource: &'a Resource,
 }
 
 struct IndexedPath<'a> {
@@ -44,7 +53,7 @@ impl<'a> ClaimIndex<'a> {
     /// Builds the index from the catalog of a run, and from those that are applied together with it. Resources that
     /// are not managed on this machine are left out.
     pub(crate) fn new(run: &Run<'a>, spellings: &PathSpellings<'_>) -> Self {
-        let mut index = Self { paths: Vec::new(), keys: HashMap::new() };
+        let mut index = Self { paths: Vec::new(), keys: HashMap::new(), removed: Vec::new() };
         for position in run.catalog.indices() {
             index.add(run, run.catalog.resource(position), Some(position), spellings);
         }
@@ -68,6 +77,10 @@ impl<'a> ClaimIndex<'a> {
         let Some(found) = run.resource_type(resource) else { return };
         let is_absent = resource.is_absent();
         for claim in found.claims(resource) {
+            if let Some(index) = index.filter(|_| is_absent) {
+                let (kind, key) = (claim.kind, claim.key.clone());
+                self.removed.push(RemovedThing { kind, key, index, resource });
+            }
             if claim.kind == ClaimKind::Path {
                 let found = IndexedPath {
                     extent: extent(&claim),
@@ -123,6 +136,21 @@ impl<'a> ClaimIndex<'a> {
     pub(crate) fn keys(&self, kind: ClaimKind, own: ResourceIndex) -> impl Iterator<Item = &str> {
         let of_kind = self.keys.get(&kind).into_iter().flatten();
         of_kind.filter(move |(index, _)| *index != own).map(|(_, key)| &**key)
+    }
+
+    /// Returns `true` if a resource other than this one removes a thing.
+    pub(crate) fn is_removed(&self, kind: ClaimKind, key: &str, own: ResourceIndex) -> bool {
+        self.removed.iter().any(|thing| thing.index != own && thing.kind == kind && thing.key == key)
+    }
+
+    /// Returns `true` if a resource that has an edge to this one, or from it, removes a thing of a kind.
+    pub(crate) fn is_removed_beside(&self, kind: ClaimKind, own: ResourceIndex, resource: &Resource) -> bool {
+        let has_edge = |of: &Resource, to: ResourceIndex| {
+            of.require.iter().chain(&of.subscribe).any(|dependency| dependency.on == to)
+        };
+        self.removed.iter().filter(|thing| thing.kind == kind).any(|thing| {
+            thing.index != own && (has_edge(thing.resource, own) || has_edge(resource, thing.index))
+        })
     }
 
     fn at_or_below<'i>(&'i self, directory: &'i Path) -> impl Iterator<Item = &'i IndexedPath<'a>> {

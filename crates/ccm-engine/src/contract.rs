@@ -450,6 +450,17 @@ impl Context<'_> {
         self.step.host.claim_index().keys(kind, self.step.index)
     }
 
+    /// Returns `true` if another resource of the catalog removes the thing that a claim names.
+    pub fn is_removed(&self, kind: ClaimKind, key: &str) -> bool {
+        self.step.host.claim_index().is_removed(kind, key, self.step.index)
+    }
+
+    /// Returns `true` if a resource of the catalog that requires this one, or that this one requires, removes a thing
+    /// of a kind.
+    pub fn is_removed_beside(&self, kind: ClaimKind) -> bool {
+        self.step.host.claim_index().is_removed_beside(kind, self.step.index, self.step.resource())
+    }
+
     /// Returns the suitability of providers for this machine.
     pub(crate) fn suitabilities(&self) -> Suitabilities<'_> {
         Suitabilities::new(self.host, self.step.host.state_cache())

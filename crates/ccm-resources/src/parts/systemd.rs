@@ -1,5 +1,6 @@
 //! systemd: its unit files, and calls of its tools.
 
+pub(crate) mod install_section;
 pub(crate) mod systemctl;
 mod unit_words;
 pub(crate) mod units;

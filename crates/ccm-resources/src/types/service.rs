@@ -1,7 +1,9 @@
 //! The service resource: a systemd unit that runs or not, and starts at boot or not.
 
+mod absence;
 mod decide;
 mod desired;
+mod enablement;
 mod properties;
 mod rules;
 mod show;

@@ -5,6 +5,7 @@ mod errors;
 mod machine;
 mod reading;
 mod reloading;
+mod truth;
 
 use ccm_model::Resource;
 

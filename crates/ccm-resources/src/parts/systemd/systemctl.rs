@@ -49,6 +49,24 @@ impl Systemctl {
         printed.map_err(|failure| self.explained(failure).because_of(format!("`systemctl {what}` failed")))
     }
 
+    /// Returns systemd's word for the enablement of a unit, such as `disabled`.
+    pub(crate) async fn is_enabled<'s>(
+        &self,
+        unit: &str,
+        scope: impl Into<ProgramScope<'s>>,
+    ) -> Result<String, Failure> {
+        let program = self.program(&["is-enabled", "--", unit], UNIT_FILE_TIMEOUT);
+        let finished = program.finish(Role::Query, scope).await?;
+        // The exit code of a unit that is not enabled is 1.
+        let word = String::from_utf8_lossy(&finished.stdout.head).trim().to_owned();
+        match program.failure(&finished) {
+            Some(failure) if word.is_empty() => {
+                Err(self.explained(failure).because_of("`systemctl is-enabled` failed"))
+            }
+            _ => Ok(word),
+        }
+    }
+
     /// Changes something.
     pub async fn run(
         &self,
@@ -69,6 +87,8 @@ impl Systemctl {
         let options = manager_option.into_iter().chain(["--no-ask-password", "--no-pager"]);
         let program = Program::new(&*self.program).titled("systemctl").time_limit(limit);
         let program = program.with(options).with(arguments.iter().copied());
+        // Times are read again.
+        let program = program.env("TZ", "UTC");
         self.in_environment(program).quoting(ErrorLines { of_line: error, max: 5, is_last: false })
     }
 

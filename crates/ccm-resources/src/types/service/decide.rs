@@ -7,6 +7,7 @@ use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, listed};
 
 use super::desired::{Service, ServiceEnsure, template_of};
+use super::enablement::Enablement;
 use super::rules::{Difference, KeepReason, ServiceRule};
 use super::show::{Activity, Load, Unit};
 use super::state::{MaskObstacle, ServiceState, describe};
@@ -58,12 +59,32 @@ impl UnitVerb {
 pub(crate) struct ServiceEffect {
     pub unit: String,
     pub verb: Option<UnitVerb>,
-    /// True if nothing was left to do after systemd reloaded its unit files.
-    pub nothing: bool,
+    /// Reason why nothing was left to do when the unit was about to be changed.
+    pub unneeded: Option<Unneeded>,
+    /// How long the unit is watched, if it does not report its start.
+    pub watch: Option<StartWatch>,
     /// Start of the execution since 1970.
     pub since: Duration,
     /// The action, if the steps were carried out.
     pub action: Option<Action>,
+}
+
+/// Reason why nothing was left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unneeded {
+    /// Systemd has read its unit files again.
+    Reload,
+    /// Another service of the same batch was changed.
+    Neighbour,
+}
+
+/// Watch over a unit that was started and does not report its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StartWatch {
+    /// End of the watch, on the clock that never goes back.
+    pub until: Duration,
+    /// Restarts by systemd when the watch began.
+    pub restarts: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +99,8 @@ pub(crate) enum ServicePlan {
 pub(crate) struct Steps {
     pub mask: Option<bool>,
     pub enable: Option<bool>,
+    /// The links of an enabled unit are made anew.
+    pub reenable: bool,
     pub verb: Option<UnitVerb>,
     /// Reasons for the steps.
     pub differences: Vec<Difference>,
@@ -92,7 +115,9 @@ impl Steps {
         let mut action = Action::new(principal.unwrap_or(Verb::Change));
         for (aspect, verb, to) in [("enable", enable, self.enable), ("masked", mask, self.mask)] {
             if let Some(to) = to.filter(|_| verb != principal) {
-                action = action.changing(aspect, Some((!to).to_string()), Some(to.to_string()));
+                let from =
+                    if self.reenable && aspect == "enable" { "partly".to_owned() } else { (!to).to_string() };
+                action = action.changing(aspect, Some(from), Some(to.to_string()));
             }
         }
         action
@@ -129,10 +154,20 @@ impl ResourceKind for ServiceKind {
         state: &ServiceState,
         done: &ServiceEffect,
     ) -> Result<Verified<ServiceRule>, Failure> {
-        if done.nothing {
-            return Ok(Verified::Unchanged(ServiceRule::AsDesiredAfterReload));
+        match done.unneeded {
+            Some(Unneeded::Reload) => return Ok(Verified::Unchanged(ServiceRule::AsDesiredAfterReload)),
+            Some(Unneeded::Neighbour) => return Ok(Verified::Unchanged(ServiceRule::AsDesiredMeanwhile)),
+            None => {}
         }
-        let failure = match plan(service, &with_finished_oneshot(state, done)) {
+        if is_gone(service, state) {
+            return Ok(Verified::Changed);
+        }
+        let failure = match plan(service, &with_good_end(state, done)) {
+            _ if state.restarts_after_start > 0 => {
+                let mut failure = Failure::new(FailureKind::Verification, restarting(state));
+                failure.chain.extend(exit_of_last_try(&state.unit));
+                failure
+            }
             ServicePlan::Keep(_) => return Ok(Verified::Changed),
             ServicePlan::Fail(failure) => failure,
             ServicePlan::Change(steps) => {
@@ -156,7 +191,7 @@ impl ResourceKind for ServiceKind {
 
     fn warnings(service: &Service, state: &ServiceState) -> Vec<String> {
         let unit = &state.unit;
-        let has_no_effect = service.enable == Some(false) && unit.is_fixed();
+        let has_no_effect = service.enable == Some(false) && is_fixed(state);
         let has_no_effect = has_no_effect.then(|| {
             let kind = &unit.file_state;
             format!(
@@ -169,7 +204,33 @@ impl ResourceKind for ServiceKind {
             "the unit file changed after the service was started; subscribe to the file to restart the service"
                 .to_owned()
         });
-        has_no_effect.into_iter().chain(is_outdated).collect()
+        let not_installable =
+            (service.enable == Some(true) && state.enablement == Enablement::NotInstallable).then(|| {
+                let now = if unit.file_state == "static" {
+                    "it starts only when something else needs it"
+                } else {
+                    "an old link still starts it"
+                };
+                format!("`enable: true` has no effect on a unit without an `[Install]` section: {now}")
+            });
+        let is_restarted =
+            is_kept && unit.restarts > 0 && state.active_for.is_some_and(|active| active < RECENTLY);
+        let is_restarted = is_restarted.then(|| {
+            let ago = display_duration(Duration::from_secs(state.active_for.unwrap_or_default().as_secs()));
+            let (times, user) = (unit.restarts, if service.user { "--user " } else { "" });
+            format!(
+                "systemd has restarted it {}, last {ago} ago, so that it may be failing again and again: see `journalctl {user}--unit {}`",
+                if times == 1 { "once".to_owned() } else { format!("{times} times") },
+                unit.name_or(&service.unit)
+            )
+        });
+        let starters = state.starters.iter().map(|starter| {
+            format!(
+                "`{starter}` runs and starts it again; stop `{starter}` as well if it has to stay stopped"
+            )
+        });
+        let own = [has_no_effect, not_installable, is_outdated, is_restarted];
+        own.into_iter().flatten().chain(starters).collect()
     }
 
     fn describe(_: &Service, state: &ServiceState, _: &str) -> Described {
@@ -177,24 +238,67 @@ impl ResourceKind for ServiceKind {
     }
 }
 
-/// Returns the state with a successfully finished oneshot counted as running.
-fn with_finished_oneshot(state: &ServiceState, done: &ServiceEffect) -> ServiceState {
+/// Age of a restart that is no accident of the past.
+const RECENTLY: Duration = Duration::from_secs(60);
+
+/// Returns `true` for a unit that went away when it was stopped.
+pub(crate) fn is_gone(service: &Service, state: &ServiceState) -> bool {
+    let wants_none = service.ensure == ServiceEnsure::Stopped && service.enable != Some(true);
+    wants_none && service.masked != Some(true) && state.unit.load == Load::NotFound && !state.has_new_file
+}
+
+/// Returns what keeps a unit from being started that systemd restarts again and again.
+fn restarting(state: &ServiceState) -> String {
+    match state.restarts_after_start {
+        1 => "it ended, and systemd restarted it, within a second after its start".to_owned(),
+        times => format!("it ended, and systemd restarted it, {times} times within a second after its start"),
+    }
+}
+
+/// Describes how the process ended before systemd restarted it.
+fn exit_of_last_try(unit: &Unit) -> Option<String> {
+    unit.main_process.clone().or_else(|| exit_description(unit))
+}
+
+/// Returns `true` if the unit counts as enabled, or for `enable: false` as not disabled.
+fn is_enabled(state: &ServiceState, enable: bool) -> bool {
+    match &state.enablement {
+        Enablement::Script { is_enabled } => *is_enabled,
+        Enablement::Others { has_disabled, .. } if enable => !has_disabled,
+        Enablement::Others { has_enabled, .. } => *has_enabled,
+        _ => state.unit.is_enabled(),
+    }
+}
+
+/// Returns `true` if the unit can't be enabled or disabled.
+fn is_fixed(state: &ServiceState) -> bool {
+    match &state.enablement {
+        Enablement::Script { .. } => false,
+        Enablement::Others { has_enabled, has_disabled } => !has_enabled && !has_disabled,
+        _ => state.unit.is_fixed(),
+    }
+}
+
+/// Returns the state with a unit that ended well counted as running.
+fn with_good_end(state: &ServiceState, done: &ServiceEffect) -> ServiceState {
     let mut state = state.clone();
-    if is_finished_oneshot(&state.unit) && done.verb.is_some_and(|verb| verb != UnitVerb::Stop) {
+    if has_ended_well(&state.unit) && done.verb.is_some_and(|verb| verb != UnitVerb::Stop) {
         state.unit.activity = Activity::Running;
     }
     state
 }
 
-/// Returns `true` for a oneshot that succeeded and does not remain active.
-pub(crate) fn is_finished_oneshot(unit: &Unit) -> bool {
+/// Returns `true` for a unit that succeeded and does not remain active. One that reports its start is to stay, unless it is
+/// a oneshot.
+pub(crate) fn has_ended_well(unit: &Unit) -> bool {
     let has_ended_well = unit.activity == Activity::Stopped && unit.result == "success";
-    unit.is_oneshot && !unit.remains_after_exit && has_ended_well
+    (unit.is_oneshot || !unit.reports_start) && !unit.remains_after_exit && has_ended_well
 }
 
 /// Returns `true` if the change led to the desired state.
 pub(crate) fn is_in_desired_state(service: &Service, state: &ServiceState, done: &ServiceEffect) -> bool {
-    matches!(plan(service, &with_finished_oneshot(state, done)), ServicePlan::Keep(_))
+    let is_kept = matches!(plan(service, &with_good_end(state, done)), ServicePlan::Keep(_));
+    is_gone(service, state) || (is_kept && state.restarts_after_start == 0)
 }
 
 /// Plans the change of a service.
@@ -205,12 +309,15 @@ pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
         steps.mask = Some(masked);
         steps.differences.push(if masked { Difference::NotMasked } else { Difference::Masked });
     }
-    let is_enabled = unit.is_enabled();
     if let Some(enable) =
-        service.enable.filter(|enable| *enable != is_enabled && (*enable || !unit.is_fixed()))
+        service.enable.filter(|enable| *enable != is_enabled(state, *enable) && (*enable || !is_fixed(state)))
     {
         steps.enable = Some(enable);
         steps.differences.push(if enable { Difference::NotEnabled } else { Difference::Enabled });
+    } else if service.enable == Some(true) && state.enablement == Enablement::LinksMissing {
+        steps.enable = Some(true);
+        steps.reenable = true;
+        steps.differences.push(Difference::LinksMissing);
     }
     let kept = match activity(service, state) {
         ActivityChange::Keep(kept) => kept,
@@ -221,6 +328,7 @@ pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
         }
         ActivityChange::Busy => return ServicePlan::Fail(busy(service, state)),
     };
+    let kept = if state.is_rightly_missing && steps.verb.is_none() { KeepReason::Missing } else { kept };
     if let Some(failure) = mask_failure(service, state, &steps) {
         return ServicePlan::Fail(failure);
     }
@@ -276,10 +384,13 @@ fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Fa
     let runs = !matches!(unit.activity, Activity::Stopped | Activity::Failed);
     match &unit.load {
         // A unit to be masked may be missing, and a running unit can be stopped after its file was removed.
-        Load::NotFound if service.masked == Some(true) => None,
+        Load::NotFound if service.masked == Some(true) || (state.is_rightly_missing && !steps.start()) => {
+            None
+        }
         Load::NotFound if runs && service.enable.is_none() && !steps.start() => None,
         Load::NotFound => Some(not_found(service, state)),
-        _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service)),
+        _ if unit.is_masked() && service.masked.is_none() && steps.start() => Some(masked(service, state)),
+        _ if steps.mask == Some(false) && mask_of_package(state).is_some() => Some(masked(service, state)),
         Load::Bad(why) if steps.start() => {
             let failure = Failure::conflict(why.clone())
                 .because_of(format!("cannot start `{name}`"))
@@ -308,7 +419,12 @@ fn not_found(service: &Service, state: &ServiceState) -> Failure {
     }
 }
 
-fn masked(service: &Service) -> Failure {
+/// Returns the path of the mask if a package brings it, so that `systemctl unmask` can't remove it.
+fn mask_of_package(state: &ServiceState) -> Option<&Path> {
+    state.mask.as_deref().filter(|mask| mask.starts_with("/usr") || mask.starts_with("/lib"))
+}
+
+fn masked(service: &Service, state: &ServiceState) -> Failure {
     let user = if service.user { "--user " } else { "" };
     let name = &service.unit;
     let missing = if service.user {
@@ -317,9 +433,15 @@ fn masked(service: &Service) -> Failure {
         // The mask is a link that a resource may remove.
         MissingPrerequisite::Path(Path::new("/etc/systemd/system").join(name))
     };
-    Failure::conflict(format!("`{name}` is masked"))
+    let Some(mask) = mask_of_package(state) else {
+        return Failure::conflict(format!("`{name}` is masked"))
+            .with_missing(missing)
+            .with_hint(format!("set `masked: false`, or run `systemctl {user}unmask {name}`"));
+    };
+    let directory = if service.user { "/etc/systemd/user" } else { "/etc/systemd/system" };
+    Failure::conflict(format!("`{name}` is masked by \"{}\", which belongs to the system", mask.display()))
         .with_missing(missing)
-        .with_hint(format!("set `masked: false`, or run `systemctl {user}unmask {name}`"))
+        .with_hint(format!("write a unit file at {directory}/{name}: it takes the place of the mask"))
 }
 
 /// Returns the failure if something exists where systemd would put the link that masks the unit.

@@ -14,6 +14,8 @@ pub(crate) enum ServiceRule {
     Conflict,
     /// No change was left after systemd reloaded its unit files.
     AsDesiredAfterReload,
+    /// No change was left after another service was changed.
+    AsDesiredMeanwhile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub(crate) enum KeepReason {
     Working,
     /// A refresh does not affect a service whose desired state is stopped.
     StaysStopped,
+    /// The unit does not exist any more.
+    Missing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) enum Difference {
     NotMasked,
     Enabled,
     NotEnabled,
+    /// Enabled, but without a link that its unit file asks for.
+    LinksMissing,
     Running,
     NotRunning,
     Failed,
@@ -46,10 +52,12 @@ impl Rule for ServiceRule {
             Self::Keep(KeepReason::AsDesired) => "as_wanted",
             Self::Keep(KeepReason::Working) => "working",
             Self::Keep(KeepReason::StaysStopped) => "stopped_anyway",
+            Self::Keep(KeepReason::Missing) => "missing_anyway",
             Self::Differs { trigger: Some(_), .. } => "triggered",
             Self::Differs { .. } => "differs",
             Self::Conflict => "conflict",
             Self::AsDesiredAfterReload => "as_wanted_after_reload",
+            Self::AsDesiredMeanwhile => "as_wanted_meanwhile",
         }
     }
 }
@@ -60,10 +68,16 @@ impl fmt::Display for ServiceRule {
             Self::Keep(KeepReason::AsDesired) => formatter.write_str("it is in the desired state"),
             Self::Keep(KeepReason::Working) => formatter.write_str("the oneshot is running"),
             Self::Keep(KeepReason::StaysStopped) => formatter.write_str("a stopped service is not refreshed"),
+            Self::Keep(KeepReason::Missing) => {
+                formatter.write_str("it does not exist, so that it does not run")
+            }
             Self::Differs { differences, trigger } => write_all(formatter, differences, trigger.as_ref()),
             Self::Conflict => formatter.write_str("it cannot be brought to the desired state"),
             Self::AsDesiredAfterReload => {
                 formatter.write_str("it is in the desired state since systemd reloaded its unit files")
+            }
+            Self::AsDesiredMeanwhile => {
+                formatter.write_str("it is in the desired state since another service was changed")
             }
         }
     }
@@ -91,6 +105,7 @@ impl Difference {
             Self::NotMasked => "it is not masked",
             Self::Enabled => "it is enabled",
             Self::NotEnabled => "it is not enabled",
+            Self::LinksMissing => "it is not enabled as `[Install]` of its unit file says",
             Self::Running => "it is running",
             Self::NotRunning => "it is not running",
             Self::Failed => "it has failed",

@@ -1,10 +1,12 @@
 //! Parser for `systemctl show`.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use ccm_model::parse_timestamp;
 
 pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,\
     NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,\
-    TimeoutStartUSec,TimeoutStopUSec,Triggers";
+    TimeoutStartUSec,TimeoutStopUSec,Triggers,TriggeredBy,FragmentPath,SourcePath,NRestarts,ActiveEnterTimestamp";
 
 /// Time limit in place of `infinity`.
 const INFINITE_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -60,6 +62,16 @@ pub(crate) struct Unit {
     pub drop_ins: Vec<String>,
     /// Units that a timer, socket and the like starts.
     pub triggers: Vec<String>,
+    /// Timers, sockets and the like that start the unit.
+    pub triggered_by: Vec<String>,
+    /// Path of the unit file.
+    pub fragment_path: String,
+    /// Path of the file that a generated unit was made from.
+    pub source_path: String,
+    /// Number of restarts by systemd since the unit was started.
+    pub restarts: u32,
+    /// Time at which the unit became active last.
+    pub active_since: Option<SystemTime>,
     /// Time that a start may take.
     pub start_timeout: Duration,
     /// Time that a stop may take.
@@ -67,6 +79,11 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
+    /// Returns the primary name; `other` if systemd told none.
+    pub(crate) fn name_or<'a>(&'a self, other: &'a str) -> &'a str {
+        if self.id.is_empty() { other } else { &self.id }
+    }
+
     /// Returns `true` if the unit counts as enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         matches!(
@@ -131,6 +148,11 @@ fn unit(block: &str) -> Unit {
         main_process: main_process(value("ExecMainCode"), value("ExecMainStatus")),
         drop_ins: words("DropInPaths"),
         triggers: words("Triggers"),
+        triggered_by: words("TriggeredBy"),
+        fragment_path: value("FragmentPath").to_owned(),
+        source_path: value("SourcePath").to_owned(),
+        restarts: value("NRestarts").parse().unwrap_or_default(),
+        active_since: time(value("ActiveEnterTimestamp")),
         start_timeout: limit(value("TimeoutStartUSec")),
         stop_timeout: limit(value("TimeoutStopUSec")),
     }
@@ -167,6 +189,13 @@ fn setup_failure(status: &str) -> Option<&'static str> {
         "226" => Some("systemd could not set up its namespaces"),
         _ => None,
     }
+}
+
+/// Parses a time in UTC, `Sat 2026-11-28 15:37:00 UTC`.
+fn time(value: &str) -> Option<SystemTime> {
+    let mut words = value.split(' ').skip(1);
+    let (date, time) = (words.next()?, words.next()?);
+    parse_timestamp(&format!("{date}T{time}Z"))
 }
 
 fn limit(value: &str) -> Duration {
@@ -222,6 +251,15 @@ mod tests {
             (limit(""), limit("infinity"), limit("1s")),
             (DEFAULT_TIMEOUT, INFINITE_TIMEOUT, Duration::from_secs(1))
         );
+    }
+
+    #[test]
+    fn times_are_read_in_utc() {
+        let since = |text| time(text).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        assert_eq!(since("Thu 1970-01-01 00:01:05 UTC"), Some(Duration::from_secs(65)));
+        for text in ["", "n/a", "0"] {
+            assert_eq!(since(text), None, "{text}");
+        }
     }
 
     #[test]

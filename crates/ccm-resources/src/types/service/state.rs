@@ -6,6 +6,7 @@ use std::time::Duration;
 use ccm_engine::Described;
 use ccm_model::StreamTail;
 
+use super::enablement::Enablement;
 use super::show::{Activity, Unit};
 
 /// State of a unit, with the reasons for a failed change.
@@ -17,6 +18,18 @@ pub(crate) struct ServiceState {
     /// True if a file of the unit exists that systemd has not read yet.
     pub has_new_file: bool,
     pub suggestions: Vec<String>,
+    /// Enablement beyond systemd's word.
+    pub enablement: Enablement,
+    /// The unit does not exist, and that counts as stopped.
+    pub is_rightly_missing: bool,
+    /// Active units that start the unit again, if the desired state is stopped.
+    pub starters: Vec<String>,
+    /// Path of the link that masks the unit.
+    pub mask: Option<PathBuf>,
+    /// Number of times that systemd restarted the unit while it was watched after its start.
+    pub restarts_after_start: u32,
+    /// Time since the unit became active.
+    pub active_for: Option<Duration>,
     /// Obstacle to masking, if the desired state is masked.
     pub mask_obstacle: Option<MaskObstacle>,
     /// Time spent waiting for a transition that did not end.

@@ -5,11 +5,17 @@ use std::time::{Duration, UNIX_EPOCH};
 use ccm_engine::Context;
 use ccm_model::{Action, Failure, FailureKind, Verb};
 
-use super::decide::{ServiceEffect, ServicePlan, Steps, UnitVerb, exit_description, plan};
+use super::decide::{
+    ServiceEffect, ServicePlan, StartWatch, Steps, UnitVerb, Unneeded, exit_description, plan,
+};
 use super::desired::Service;
+use super::show::{Activity, Unit};
 use super::state::ServiceState;
 use super::systemd::{has_unread_files, is_any_outdated, read, show_one};
 use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
+
+/// Time for which a unit is watched that does not report its start.
+const WATCH_TIME: Duration = Duration::from_secs(1);
 
 /// Time allowed in addition to the limits of the unit, for the units that it waits for.
 const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
@@ -23,7 +29,7 @@ pub(crate) async fn execute(
     let since = context.host.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let nothing = ServiceEffect {
         unit: name(service, state).to_owned(),
-        nothing: true,
+        unneeded: Some(Unneeded::Reload),
         since,
         ..ServiceEffect::default()
     };
@@ -55,15 +61,16 @@ pub(crate) async fn execute(
         state = &read_again;
         let Some(found) = found else {
             let action = unmasks.then(|| Action::new(Verb::Unmask));
-            return Ok(ServiceEffect { nothing: !unmasks, action, ..nothing });
+            let unneeded = nothing.unneeded.filter(|_| !unmasks);
+            return Ok(ServiceEffect { unneeded, action, ..nothing });
         };
         steps = found;
     }
-    run_steps(service, state, &steps, unmasks, since, systemctl, context).await?;
+    let watch = run_steps(service, state, &steps, unmasks, since, systemctl, context).await?;
     let mask = if unmasks { Some(false) } else { steps.mask };
     let action = Some(Steps { mask, ..steps.clone() }.action(&state.unit));
     let unit = name(service, state).to_owned();
-    Ok(ServiceEffect { unit, verb: steps.verb, nothing: false, since, action })
+    Ok(ServiceEffect { unit, verb: steps.verb, unneeded: None, watch, since, action })
 }
 
 fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Failure> {
@@ -76,8 +83,7 @@ fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Fa
 
 /// Returns the primary name of the unit, because an alias can be neither enabled nor masked.
 fn name<'a>(service: &'a Service, state: &'a ServiceState) -> &'a str {
-    let id = &*state.unit.id;
-    if id.is_empty() { &service.unit } else { id }
+    state.unit.name_or(&service.unit)
 }
 
 /// Builds the arguments to disable or unmask a unit. systemctl ignores a runtime setting without `--runtime`.
@@ -86,7 +92,7 @@ fn undo<'a>(command: &'a str, service: &'a Service, state: &'a ServiceState) -> 
     [command].into_iter().chain(for_now).chain(["--", name(service, state)]).collect()
 }
 
-/// Runs the steps. `changed` is set if something was changed before.
+/// Runs the steps, and returns how long a started unit is watched. `changed` is set if something was changed before.
 async fn run_steps(
     service: &Service,
     state: &ServiceState,
@@ -95,10 +101,15 @@ async fn run_steps(
     since: Duration,
     systemctl: &Systemctl,
     context: &Context<'_>,
-) -> Result<(), Failure> {
+) -> Result<Option<StartWatch>, Failure> {
     let make = |command| vec![command, "--", name(service, state)];
-    let enable =
-        steps.enable.map(|enable| if enable { make("enable") } else { undo("disable", service, state) });
+    let enable = steps.enable.map(|enable| {
+        if enable {
+            make(if steps.reenable { "reenable" } else { "enable" })
+        } else {
+            undo("disable", service, state)
+        }
+    });
     let mask = steps.mask.filter(|mask| *mask).map(|_| make("mask"));
     for arguments in [enable, mask].into_iter().flatten() {
         let done = systemctl.run(&arguments, UNIT_FILE_TIMEOUT, context).await;
@@ -108,15 +119,35 @@ async fn run_steps(
         })?;
         changed = true;
     }
-    let Some(verb) = steps.verb else { return Ok(()) };
-    if verb != UnitVerb::Stop && state.unit.result == "start-limit-hit" {
-        // Without the reset systemd would refuse the start, because the unit was started too often.
-        let _best_effort =
-            systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await;
+    let Some(verb) = steps.verb else { return Ok(None) };
+    let is_limited = |unit: &Unit| verb != UnitVerb::Stop && unit.result == "start-limit-hit";
+    // Without the reset systemd refuses a start if the unit was started too often. For a unit that failed before, its
+    // result does not tell.
+    let reset =
+        async || systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await.ok();
+    let has_failed_before = verb != UnitVerb::Stop && state.unit.activity == Activity::Failed;
+    if has_failed_before || is_limited(&state.unit) {
+        let _best_effort = reset().await;
     }
     let limit = service.timeout.unwrap_or_else(|| verb.limit(&state.unit).saturating_add(DEPENDENCY_TIME));
-    let done = systemctl.run(&[verb.command(), "--", &service.unit], limit, context).await;
-    let Err(failure) = done else { return Ok(()) };
+    let call = [verb.command(), "--", &service.unit];
+    let mut done = systemctl.run(&call, limit, context).await;
+    let has_failed = done.as_ref().is_err_and(|failure| !failure.kind.is_refusal());
+    if has_failed && !has_failed_before && !is_limited(&state.unit) {
+        // Starts before this run may have used the limit up, for a cause that this run has mended.
+        let unit = show_one(service, systemctl, context).await;
+        if unit.is_ok_and(|unit| is_limited(&unit)) && reset().await.is_some() {
+            done = systemctl.run(&call, limit, context).await;
+        }
+    }
+    let Err(failure) = done else {
+        if verb == UnitVerb::Stop || state.unit.reports_start {
+            return Ok(None);
+        }
+        let until = context.host.clock.monotonic().saturating_add(WATCH_TIME);
+        let restarts = show_one(service, systemctl, context).await.map_or(0, |unit| unit.restarts);
+        return Ok(Some(StartWatch { until, restarts }));
+    };
     let mut failure = failure.because_of(format!("`systemctl {}` failed", verb.command()));
     if failure.kind == FailureKind::Timeout {
         failure.hints.push("raise `timeout`; systemd continues the operation".to_owned());

@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Host, InspectOptions};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{ClaimKind, Failure, FailureKind};
 
-use super::decide::{ServiceEffect, ServiceKind, UnitVerb, is_finished_oneshot, is_in_desired_state};
+use super::absence::{is_rightly_missing, remember};
+use super::decide::{
+    ServiceEffect, ServiceKind, ServicePlan, Steps, UnitVerb, Unneeded, has_ended_well, is_gone,
+    is_in_desired_state, plan,
+};
 use super::desired::{Service, ServiceEnsure, template_of};
+use super::enablement::read_enablement;
 use super::show::{Activity, Load, PROPERTIES, Unit, units};
 use super::state::{MaskObstacle, ServiceState};
 use super::steps::execute;
 use super::suggestions::suggestions;
 use crate::parts::systemd::suitability;
 use crate::parts::systemd::systemctl::{Systemctl, stopped_failure};
-
-/// Time for which a unit is watched that does not report its start.
-const WATCH_TIME: Duration = Duration::from_millis(250);
 
 /// First and longest interval between two reads of a changing unit.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
@@ -83,6 +85,31 @@ impl Provider<ServiceKind> for Systemd {
         execute(service, state, &systemctl, context).await
     }
 
+    fn change_batch_size(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Units that do not report their start are watched for a time, which they share.
+    fn can_batch_with(&self, one: (&Service, &ServiceState), other: (&Service, &ServiceState)) -> bool {
+        [one, other].into_iter().all(|(service, state)| is_watched(service, state))
+    }
+
+    async fn execute_many(
+        &self,
+        changes: &[(&Service, &ServiceState)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<ServiceEffect, Failure>> {
+        let mut effects = Vec::with_capacity(changes.len());
+        for (position, (service, state)) in changes.iter().enumerate() {
+            effects.push(match Systemctl::of(service.user, context.host) {
+                Ok(systemctl) if position == 0 => execute(service, state, &systemctl, context).await,
+                Ok(systemctl) => execute_after_others(service, &systemctl, context).await,
+                Err(failure) => Err(failure),
+            });
+        }
+        effects
+    }
+
     async fn preflight(
         &self,
         service: &Service,
@@ -96,6 +123,25 @@ impl Provider<ServiceKind> for Systemd {
     }
 }
 
+/// Returns `true` for a start that is watched.
+fn is_watched(service: &Service, state: &ServiceState) -> bool {
+    let starts = |steps: &Steps| steps.verb.is_some_and(|verb| verb != UnitVerb::Stop);
+    !state.unit.reports_start && matches!(plan(service, state), ServicePlan::Change(steps) if starts(&steps))
+}
+
+/// Changes a unit that a change of another one may have changed as well.
+async fn execute_after_others(
+    service: &Service,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<ServiceEffect, Failure> {
+    let state = read(service, false, systemctl, context).await?;
+    let effect = execute(service, &state, systemctl, context).await?;
+    let is_kept = matches!(plan(service, &state), ServicePlan::Keep(_));
+    let unneeded = if is_kept { Some(Unneeded::Neighbour) } else { effect.unneeded };
+    Ok(ServiceEffect { unneeded, ..effect })
+}
+
 /// Reads a unit after a change, with its journal if it is not in the desired state.
 async fn read_after_change(
     service: &Service,
@@ -107,15 +153,23 @@ async fn read_after_change(
     let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
     let service = &by_its_own_name;
     let was_started = done.verb.is_some_and(|verb| verb != UnitVerb::Stop);
-    let mut state = read(service, false, systemctl, context).await?;
-    if was_started && !state.unit.reports_start && state.unit.activity == Activity::Running {
-        context.host.pause(WATCH_TIME, context.cancellation).await;
-        state = read(service, false, systemctl, context).await?;
+    if let Some(watch) = done.watch {
+        let left = watch.until.saturating_sub(context.host.clock.monotonic());
+        context.host.pause(left, context.cancellation).await;
     }
-    if was_started && is_finished_oneshot(&state.unit) {
-        context.note(
-            "the oneshot succeeded and exited; the next run starts it again unless its unit sets `RemainAfterExit=yes`",
-        );
+    let mut state = read(service, false, systemctl, context).await?;
+    if let Some(watch) = done.watch {
+        state.restarts_after_start = state.unit.restarts.saturating_sub(watch.restarts);
+    }
+    if was_started && has_ended_well(&state.unit) {
+        let what = if state.unit.is_oneshot { "the oneshot" } else { "the service" };
+        context.note(format!(
+            "{what} succeeded and exited; the next run starts it again unless its unit sets `RemainAfterExit=yes`"
+        ));
+    }
+    if is_gone(service, &state) {
+        remember(service, context);
+        return Ok(state);
     }
     if !is_in_desired_state(service, &state, done) {
         state.journal = systemctl.journal(&state.unit.id, done.since, &*context).await;
@@ -162,12 +216,25 @@ async fn read_until_settled(
         pause = (pause * 2).min(POLL_INTERVALS.1);
         state.unit = show_one(service, systemctl, context).await?;
     }
+    let host = context.host;
+    state.enablement = read_enablement(service, &state.unit, systemctl, context).await?;
+    state.active_for = state.unit.active_since.and_then(|since| host.clock.now().duration_since(since).ok());
+    if service.ensure == ServiceEnsure::Stopped {
+        state.starters = starters(&state.unit, systemctl, context).await?;
+    }
+    let asks_for_unit = service.ensure == ServiceEnsure::Running || service.masked == Some(false);
+    if state.unit.is_masked() && asks_for_unit {
+        state.mask = mask(service, systemctl, context).await?;
+    }
     if service.masked == Some(true) && !state.unit.is_masked() {
         state.mask_obstacle = mask_obstacle(service, &state.unit, systemctl, context).await?;
     }
     if state.unit.load == Load::NotFound {
         state.has_new_file = has_unread_files(service, &state.unit, systemctl, context).await?;
-        if !state.has_new_file && service.masked != Some(true) {
+        if !state.has_new_file {
+            state.is_rightly_missing = is_rightly_missing(service, systemctl, context).await?;
+        }
+        if !state.has_new_file && !state.is_rightly_missing && service.masked != Some(true) {
             state.suggestions =
                 suggestions(&service.unit, &unit_names(service.user, systemctl, context).await);
         }
@@ -199,7 +266,11 @@ pub(crate) async fn show_one(
     })
 }
 
-async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<Unit>, Failure> {
+pub(super) async fn show(
+    names: &[&str],
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Vec<Unit>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -280,8 +351,31 @@ async fn mask_obstacle(
     Ok(is_there.then_some(MaskObstacle { path, is_link: found.link }))
 }
 
+/// Returns the path of the link that masks a unit.
+async fn mask(
+    service: &Service,
+    systemctl: &Systemctl,
+    context: &Context<'_>,
+) -> Result<Option<PathBuf>, Failure> {
+    let directories = directories(service.user, systemctl, context).await?;
+    let mut paths = directories.iter().map(|directory| directory.join(&service.unit));
+    let is_mask =
+        |path: &PathBuf| context.host.files.canonical(path).is_ok_and(|end| end == Path::new("/dev/null"));
+    Ok(paths.find(is_mask))
+}
+
+/// Returns the active units that start a unit, but for those that other resources manage.
+async fn starters(unit: &Unit, systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<String>, Failure> {
+    let managed: Vec<&str> = context.claimed_keys(ClaimKind::Unit).collect();
+    let names: Vec<&str> = unit.triggered_by.iter().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !managed.contains(name)).collect();
+    let found = show(&names, systemctl, context).await?;
+    let active = found.into_iter().filter(|unit| unit.activity == Activity::Running);
+    Ok(active.map(|unit| unit.id).collect())
+}
+
 /// Returns the unit directories of systemd in search order.
-async fn directories(
+pub(super) async fn directories(
     user: bool,
     systemctl: &Systemctl,
     context: &Context<'_>,

@@ -10,7 +10,8 @@ use crate::run::{printed, run_simply};
 pub(crate) const SYSTEMCTL: &str = "systemctl --no-ask-password --no-pager";
 
 const PROPERTIES: &str = "--property=Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,NeedDaemonReload,\
-    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec,Triggers";
+    CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec,Triggers,\
+    TriggeredBy,FragmentPath,SourcePath,NRestarts,ActiveEnterTimestamp";
 
 pub(crate) struct Machine {
     pub runner: FakeRunner,
@@ -37,7 +38,7 @@ impl Machine {
 
     fn with(systemctl: &'static str, directories: &str) -> Self {
         let mut files = FakeFiles::default();
-        files.directories.insert("/run/systemd/system".into());
+        files.directories.extend(["/run/systemd/system", "/state"].map(Into::into));
         let machine = Self { runner: FakeRunner::default(), files, clock: FakeClock::default(), systemctl };
         machine.prints("show --property=UnitPath", &format!("UnitPath={directories}\n"));
         machine
@@ -58,6 +59,13 @@ impl Machine {
     /// Sets the properties of `web.service`: `active running`, and the differences to a usual unit.
     pub(crate) fn has(&self, words: &str, others: &[&str]) {
         self.prints(&format!("show {PROPERTIES} -- web.service"), &shown("web.service", words, others));
+    }
+
+    /// Sets the properties of a unit, one after the other.
+    pub(crate) fn has_each(&self, unit: &str, states: &[(&str, &[&str])]) {
+        for (words, others) in states {
+            self.prints(&format!("show {PROPERTIES} -- {unit}"), &shown(unit, words, others));
+        }
     }
 
     /// Sets the output for a query of several units.
@@ -87,7 +95,8 @@ impl Machine {
 
     /// Takes the changing calls, without the queries.
     pub(crate) fn done(&self) -> Vec<String> {
-        let is_question = |line: &str| line.starts_with("show ") || line.starts_with("list-unit-files ");
+        let questions = ["show ", "list-unit-files ", "is-enabled "];
+        let is_question = |line: &str| questions.iter().any(|question| line.starts_with(question));
         let lines = self.runner.lines();
         let lines = lines.iter().filter_map(|line| line.strip_prefix(self.systemctl).map(str::trim));
         lines.filter(|line| !is_question(line)).map(str::to_owned).collect()

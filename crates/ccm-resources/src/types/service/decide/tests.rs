@@ -45,17 +45,32 @@ fn state(unit: &str, file: &str, triggered: bool) -> ServiceState {
         needs_reload: is("changed"),
         can_reload: is("reloads"),
         is_oneshot: matches!(activity, "working" | "done"),
+        reports_start: true,
         result: if activity == "failed" { "exit-code" } else { "success" }.to_owned(),
         ..Unit::default()
     };
     let mask_obstacle = (is("occupied") || is("linked"))
         .then(|| MaskObstacle { path: "/etc/systemd/system/web.service".into(), is_link: is("linked") });
+    let enablement = match () {
+        () if is("script-on") => Enablement::Script { is_enabled: true },
+        () if is("script-off") => Enablement::Script { is_enabled: false },
+        () if is("others-on") => Enablement::Others { has_enabled: true, has_disabled: false },
+        () if is("others-off") => Enablement::Others { has_enabled: false, has_disabled: true },
+        () if is("others-mixed") => Enablement::Others { has_enabled: true, has_disabled: true },
+        () if is("no-install") => Enablement::NotInstallable,
+        () if is("links-missing") => Enablement::LinksMissing,
+        () => Enablement::AsReported,
+    };
+    let mask = is("packaged").then(|| "/usr/lib/systemd/system/web.service".into());
     let waited = Some(Duration::from_secs(90));
     ServiceState {
         unit,
         triggered,
         has_new_file: is("unread"),
         mask_obstacle,
+        enablement,
+        mask,
+        is_rightly_missing: is("gone"),
         waited,
         ..ServiceState::default()
     }
@@ -68,7 +83,7 @@ fn decisions_match_the_table() {
         let trigger = is_triggered.then_some(Trigger::Changed);
         ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), trigger.as_ref())
     });
-    assert_eq!(rows, 75);
+    assert_eq!(rows, 94);
 }
 
 #[test]
@@ -94,7 +109,7 @@ fn effects_are_verified() {
         verified("running", "done", "static", None).unwrap_err(),
         "`web.service` is not in the desired state after the change: it is not running"
     );
-    let nothing = ServiceEffect { nothing: true, ..ServiceEffect::default() };
+    let nothing = ServiceEffect { unneeded: Some(Unneeded::Reload), ..ServiceEffect::default() };
     let verified = ServiceKind::verify(&service("running", "-"), &state("running", "-", false), &nothing);
     assert!(matches!(verified, Ok(Verified::Unchanged(_))), "{verified:?}");
 }

@@ -167,3 +167,74 @@ fn a_failure_has_the_location_of_its_property_or_resource() {
     }
     assert_eq!(called.stdout.matches("      at ").count(), 3, "{}", called.shown());
 }
+
+#[test]
+fn both_providers_say_why_a_script_does_not_start() {
+    let scratch = Scratch::new();
+    let write = |name: &str, text: &str, mode: u32| {
+        scratch.write(name, text);
+        fs::set_permissions(scratch.path().join(name), fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    write("bin/windows", "#!/bin/sh\r\necho hi\r\n", 0o755);
+    write("bin/orphan", "#!/no/such/interpreter\n", 0o755);
+    write("bin/plain", "#!/bin/sh\n", 0o644);
+    let bin = scratch.at("bin");
+    for (name, expected) in [
+        ("windows", "windows\" needs the interpreter \"/bin/sh\\r\", which does not exist"),
+        ("orphan", "orphan\" needs the interpreter \"/no/such/interpreter\", which does not exist"),
+        ("nosuch", "\"nosuch\" not found in PATH"),
+    ] {
+        for provider in ["posix", "shell"] {
+            let execs = format!("        - {name}: {{provider: {provider}, path: {bin}}}\n");
+            let called = apply_execs(&scratch, &execs, &[]);
+            assert_eq!(called.code, 4, "{}", called.shown());
+            assert!(called.stdout.contains(expected), "{provider} {}", called.shown());
+        }
+    }
+    let called = apply_execs(&scratch, &format!("        - plain: {{path: {bin}}}\n"), &[]);
+    assert!(called.stdout.contains("plain\" is not executable"), "{}", called.shown());
+}
+
+#[test]
+fn a_process_that_keeps_the_output_of_ccm_is_named() {
+    let scratch = Scratch::new();
+    let execs =
+        "        - server: {command: 'while :; do echo log; sleep 0.1; done & sleep 0.2', provider: shell}\n";
+    let called = apply_execs(&scratch, execs, &[]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(called.stdout.contains("its output goes to ccm, which has closed it"), "{}", called.shown());
+}
+
+#[test]
+fn a_run_within_a_run_does_not_wait_for_it() {
+    let scratch = Scratch::new();
+    scratch.write("inner.yaml", "ccm: {resources: []}\n");
+    let (inner, state) = (scratch.at("inner.yaml"), scratch.state().display().to_string());
+    let ccm_path = env!("CARGO_BIN_EXE_ccm");
+    let execs =
+        format!("        - inner: {{command: {ccm_path} apply {inner} --state-dir {state}, returns: [1]}}\n");
+    let called = apply_execs(&scratch, &execs, &["-v"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let execs = format!("        - inner: {{command: {ccm_path} apply {inner} --state-dir {state}}}\n");
+    let called = apply_execs(&scratch, &execs, &["-v"]);
+    assert!(
+        called.stdout.contains("this run was started by a command of the run that holds the lock"),
+        "{}",
+        called.shown()
+    );
+}
+
+#[test]
+fn a_deleted_directory_is_named() {
+    let scratch = Scratch::new();
+    scratch.write("gone/.keep", "");
+    let script = format!(
+        "cd {0}/gone && rm -r {0}/gone && exec {1} apply manifest.yaml",
+        scratch.path().display(),
+        env!("CARGO_BIN_EXE_ccm")
+    );
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the current directory does not exist any more"), "{said}");
+}

@@ -98,6 +98,10 @@ impl From<&InputError> for CommandError {
     fn from(error: &InputError) -> Self {
         let of_option = |path: &Path| Self::new(format!("{} {error}", hiera_option(path)));
         match error {
+            InputError::Directory(source) if source.kind() == ErrorKind::NotFound => {
+                Self::new("the current directory does not exist any more")
+                    .hints(Some("change to a directory that exists, and run ccm again"))
+            }
             InputError::Directory(source) => Self::setup(source),
             InputError::Text(error) => error.into(),
             InputError::DataUrl(path) => of_option(path).hints(url_hint(path)),

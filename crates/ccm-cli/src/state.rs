@@ -36,6 +36,11 @@ pub(crate) fn begin_error(session: &Session, error: &BeginError) -> CommandError
         BeginError::Runner(error) => CommandError::setup(error),
         BeginError::State(error) => nothing.hint(error.hint()),
         BeginError::Lock(error) => nothing.hint(match error {
+            LockError::Ancestor { .. } => {
+                "apply the manifest with a resource of the type `apply`, or give the inner run a state directory of its own: \
+                 `--state-dir`"
+                    .to_owned()
+            }
             LockError::Held { .. } => {
                 "wait until the other run ends, or wait longer with `--lock-wait`".to_owned()
             }

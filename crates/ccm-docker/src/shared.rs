@@ -293,7 +293,7 @@ async fn left_running(engine: &Engine, name: &str) -> Vec<Process> {
     let Ok(mut processes) = engine.processes(name).await else { return Vec::new() };
     // The shell is the first process of the container, and the oldest one.
     processes.sort_unstable();
-    processes.into_iter().skip(1).map(|(pid, name)| Process { pid, name }).collect()
+    processes.into_iter().skip(1).map(|(pid, name)| Process::new(pid, name)).collect()
 }
 
 /// Explains an exit code of a command that a signal may have ended.

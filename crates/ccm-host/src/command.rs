@@ -195,6 +195,15 @@ pub struct Process {
     pub pid: i32,
     /// Name, as the kernel has it.
     pub name: String,
+    /// The process holds a pipe to the output of its command. If it writes after the end of the command, it usually ends.
+    pub holds_output: bool,
+}
+
+impl Process {
+    /// Builds a process that holds no pipe of its command.
+    pub fn new(pid: i32, name: impl Into<String>) -> Self {
+        Self { pid, name: name.into(), holds_output: false }
+    }
 }
 
 /// Number and name.

@@ -1,5 +1,6 @@
 //! State directory, which no other user can write, and the lock on it.
 
+mod ancestors;
 mod append;
 mod default_directory;
 mod directory;

@@ -24,12 +24,34 @@ pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartE
             Err(source) => Err(StartError::Spawn { program, source }),
         };
     }
-    path.split(':')
-        .map(Path::new)
-        .filter(|directory| directory.is_absolute() && !name.is_empty())
-        .map(|directory| directory.join(name))
-        .find(|program| metadata(program).is_ok_and(|found| executable(program, &found).is_ok()))
-        .ok_or_else(not_found)
+    let directories = path.split(':').map(Path::new);
+    let directories = directories.filter(|directory| directory.is_absolute() && !name.is_empty());
+    let mut first_error = None;
+    for program in directories.map(|directory| directory.join(name)) {
+        let Ok(found) = metadata(&program) else { continue };
+        match executable(&program, &found) {
+            Ok(()) => return Ok(program),
+            Err(error) if found.is_file() => drop(first_error.get_or_insert(error)),
+            Err(_) => {}
+        }
+    }
+    Err(first_error.unwrap_or_else(not_found))
+}
+
+/// Returns the reason why a program can't be run that a shell did not find; `None` if there is none, or no program.
+pub(super) fn why_not_found(name: &str, path: &str, cwd: &Path) -> Option<StartError> {
+    let error = match find(name, path, cwd) {
+        Ok(program) => diagnose(&program, cwd, path, io::Error::from_raw_os_error(libc::ENOENT)),
+        Err(error) => error,
+    };
+    let is_in_the_way = matches!(
+        error,
+        StartError::InterpreterMissing { .. }
+            | StartError::NotExecutable { .. }
+            | StartError::MountedNoexec { .. }
+            | StartError::IsDirectory { .. }
+    );
+    is_in_the_way.then_some(error)
 }
 
 /// Finds a program with the file permissions of another user.

@@ -79,6 +79,12 @@ impl<'a> Streams<'a> {
         }
     }
 
+    /// Returns the numbers of the output pipes that a process still has open.
+    pub(super) fn open_pipes(&self) -> Vec<u64> {
+        let pipes = [&self.stdout.pipe, &self.stderr.pipe].into_iter().flatten();
+        pipes.filter_map(|pipe| Some(rustix::fs::fstat(pipe).ok()?.st_ino)).collect()
+    }
+
     /// Closes the pipes and returns the output without secrets, and as it was printed if there are secrets to
     /// hide.
     pub(super) fn finish(self) -> (CapturedOutput, CapturedOutput, Option<Box<Unredacted>>) {

@@ -207,6 +207,10 @@ impl LocalSystem for SystemRunner {
         lookup::find(name, path, cwd)
     }
 
+    fn why_not_found(&self, name: &str, path: &str, cwd: &Path) -> Option<StartError> {
+        lookup::why_not_found(name, path, cwd)
+    }
+
     fn find_as(
         &self,
         identity: &Identity,
@@ -317,29 +321,23 @@ async fn run_started(
     };
     let duration = started.elapsed();
     streams.drain().await;
-    let (stdout, stderr, unredacted) = streams.finish();
-
-    let status = match interruption {
-        Some(_) => leader.reap(),
-        None => leader.status().await,
+    let (status, left_running) = match interruption {
+        Some(_) => (leader.reap(), Vec::new()),
+        // A process that writes to a closed pipe would end before it is found.
+        None => (leader.status().await, tree.left_running(&streams.open_pipes()).await),
     };
+    let (stdout, stderr, unredacted) = streams.finish();
     let enforced = match reply.map(read_reply) {
         None => None,
         Some(Some(LaunchReply::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
         // The launcher was ended before its reply.
         Some(None) if interruption.is_some() => None,
-        Some(reply) => {
-            // The command never began, so it left nothing behind.
-            let _left_running = tree.left_running().await;
-            return Err(refusal(runner, command, reply));
-        }
+        Some(reply) => return Err(refusal(runner, command, reply)),
     };
-    let (exit, left_running) = if let Some(exit) = interruption {
-        (exit, Vec::new())
-    } else {
-        let left_running = tree.left_running().await;
-        let lost = || StartError::StatusLost { program: command.program.clone() };
-        (exit_of(status.ok_or_else(lost)?), left_running)
+    let lost = || StartError::StatusLost { program: command.program.clone() };
+    let exit = match interruption {
+        Some(exit) => exit,
+        None => exit_of(status.ok_or_else(lost)?),
     };
     let mut reached = control_group.reached();
     if let Some(groups) = runner.groups_of(command.sandbox.as_ref()) {

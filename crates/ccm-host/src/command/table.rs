@@ -100,7 +100,7 @@ fn parse(row: &[u8]) -> Option<ProcessEntry> {
 
 impl ProcessEntry {
     pub(super) fn process(&self) -> Process {
-        Process { pid: self.key.pid, name: self.name.clone() }
+        Process::new(self.key.pid, &*self.name)
     }
 
     /// Sends a signal. A process that has ended is no error.

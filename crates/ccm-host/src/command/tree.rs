@@ -253,8 +253,8 @@ impl ProcessTree {
     }
 
     /// Returns the processes that still run after the leader ended by itself and was reaped. They may be
-    /// daemons, and are not ended.
-    pub(super) async fn left_running(mut self) -> Vec<Process> {
+    /// daemons, and are not ended. `pipes` are those to the output of the command that are still open.
+    pub(super) async fn left_running(&mut self, pipes: &[u64]) -> Vec<Process> {
         self.leader = None;
         self.is_over = true;
         if has_no_orphans() {
@@ -266,7 +266,12 @@ impl ProcessTree {
         }
         // A timeout is the usual case: a daemon.
         let _all_ended = timeout_at(Instant::now() + SETTLE_TIME, all_ended(&alive)).await;
-        self.find().unwrap_or_default().alive.iter().map(ProcessEntry::process).collect()
+        let alive = self.find().unwrap_or_default().alive;
+        let with_pipes = |entry: &ProcessEntry| {
+            let process = entry.process();
+            Process { holds_output: !pipes.is_empty() && holds_pipe(process.pid, pipes), ..process }
+        };
+        alive.iter().map(with_pipes).collect()
     }
 
     /// Ends all processes: TERM, a wait, KILL. Returns those that could not be killed.
@@ -422,6 +427,19 @@ async fn all_ended(entries: impl IntoIterator<Item = &ProcessEntry>) {
     for entry in entries {
         entry.wait_for_end().await;
     }
+}
+
+/// Returns `true` if a process has one of these pipes open. The files of a process of another user are not known.
+fn holds_pipe(pid: i32, pipes: &[u64]) -> bool {
+    /// Maximum number of files to look at.
+    const MAX_FILES: usize = 1024;
+    let Ok(files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let names: Vec<String> = pipes.iter().map(|pipe| format!("pipe:[{pipe}]")).collect();
+    let is_held = |file: io::Result<std::fs::DirEntry>| {
+        let target = std::fs::read_link(file?.path())?;
+        Ok::<bool, io::Error>(names.iter().any(|name| target.as_os_str() == &**name))
+    };
+    files.take(MAX_FILES).any(|file| is_held(file).unwrap_or(false))
 }
 
 #[cfg(test)]

@@ -31,6 +31,13 @@ pub trait LocalSystem {
     /// searched for in the absolute directories of `path`, separated by `:`.
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
 
+    /// Returns the reason why a program that a shell did not find can't be run. `None` if there is no such program, or if
+    /// nothing is wrong with it.
+    fn why_not_found(&self, name: &str, path: &str, cwd: &Path) -> Option<StartError> {
+        let _ = (name, path, cwd);
+        None
+    }
+
     /// Finds a helper program of ccm by name, in the search path of the base environment.
     fn find_helper(&self, name: &str) -> Result<PathBuf, StartError> {
         self.find(name, search_path(&self.base_environment()).unwrap_or_default(), Path::new("/"))

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::debug;
 
-use super::Directory;
+use super::{Directory, ancestors};
 
 const NAME: &str = "lock";
 /// Maximum length of the recorded activity, in characters.
@@ -60,6 +60,12 @@ pub enum LockError {
         /// Time that this run waited.
         after: Duration,
     },
+    /// The run that holds the lock waits for this one, which one of its commands started.
+    #[error("this run was started by a command of the run that holds the lock ({holder})")]
+    Ancestor {
+        /// Description of the other run.
+        holder: String,
+    },
 }
 
 fn waited(after: Duration) -> String {
@@ -93,6 +99,9 @@ impl Lock {
             let file = directory.open_file(NAME).map_err(failed)?;
             let locked = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => LockedFile(file),
+                Err(Errno::WOULDBLOCK) if ancestors::any_has_open(&file) => {
+                    return Err(LockError::Ancestor { holder: description(&file) });
+                }
                 Err(Errno::WOULDBLOCK) => {
                     debug!(holder = %description(&file), "waiting for the lock");
                     let mut queued = queue(&file).map_err(failed)?;

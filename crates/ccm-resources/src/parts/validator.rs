@@ -17,6 +17,7 @@ use ccm_properties::{
 };
 
 use crate::support::file_failure::file_failure;
+use crate::support::left_running::left_running;
 use crate::support::output_tail::tail;
 use crate::support::program::start_failure;
 
@@ -312,7 +313,7 @@ async fn run(
     closed.warnings.into_iter().for_each(|warning| context.warn(warning));
     let finished = finished.map_err(|error| not_started(property, &error))?;
     for process in &finished.left_running {
-        context.warn(format!("left running by `{}`: {process}", property.name));
+        context.warn(left_running(process, &format!(" by `{}`", property.name)));
     }
     let shown = format!("`{}`", escape_control(&validator.text));
     let mut failure = match finished.exit.code(&shown) {

@@ -9,6 +9,7 @@ mod executor;
 mod expect;
 mod guards;
 mod launch;
+mod not_found;
 mod output;
 mod profile;
 mod programs;

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_may_hold_a_private_directory_is_named() {
-        let daemon = Process { pid: 7, name: "daemon".to_owned() };
+        let daemon = Process::new(7, "daemon");
         let error = io::Error::other("new files keep appearing in the directory");
         for (left, cause) in [
             (&[][..], ""),

@@ -20,6 +20,7 @@ fn process_that_holds_the_pipes_is_not_waited_for() {
         assert_eq!(text(&finished.stdout), "ok\n");
         // It still sleeps.
         assert_eq!(names(&finished), ["sleep"]);
+        assert!(finished.left_running[0].holds_output);
         end(&finished.left_running);
     });
 }
@@ -29,6 +30,7 @@ fn process_that_never_stops_printing_is_not_waited_for() {
     alone(async |runner| {
         let finished = run(runner, &shell("(while echo more; do sleep 0.02; done) & echo ok")).await;
         assert_eq!(finished.exit, Exit::Code(0));
+        assert!(finished.left_running.iter().any(|process| process.name == "sh" && process.holds_output));
         // It ends at its next write, because its output is closed.
         for process in &finished.left_running {
             let pid = nix::unistd::Pid::from_raw(process.pid);
@@ -47,6 +49,7 @@ fn daemon_is_named_once() {
         let daemon = shell(&format!("(setsid sleep 61 >/dev/null 2>&1 </dev/null & {until})"));
         let first = run(runner, &daemon).await;
         assert_eq!(names(&first), ["sleep"]);
+        assert!(!first.left_running[0].holds_output);
         let second = run(runner, &daemon).await;
         assert_eq!(names(&second), ["sleep"]);
         assert_ne!(first.left_running, second.left_running);
@@ -174,10 +177,7 @@ fn later_children_of_a_daemon_are_not_touched() {
         let jobs: Vec<i32> = jobs.lines().map(|pid| pid.parse().expect("a number")).collect();
         let ended: Vec<&i32> = jobs.iter().filter(|pid| has_ended(pid)).collect();
         let third = run(runner, &shell("true")).await;
-        end(&jobs
-            .iter()
-            .map(|pid| ccm_host::Process { pid: *pid, name: "sleep".to_owned() })
-            .collect::<Vec<_>>());
+        end(&jobs.iter().map(|pid| ccm_host::Process::new(*pid, "sleep")).collect::<Vec<_>>());
         assert_eq!((ended.len(), jobs.len()), (0, 6), "jobs were killed");
         assert!(third.left_running.is_empty(), "{third:?}");
     });

@@ -8,6 +8,7 @@ use ccm_host::{CancellationLevel, Exit, Finished, Role};
 use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
 use super::package::Package;
+use crate::support::left_running::left_running;
 use crate::support::output_tail::{tail, text};
 use crate::support::program::{ErrorLines, Program, ProgramLock, ProgramScope};
 
@@ -132,7 +133,7 @@ pub(crate) async fn run_waiting_for_locks(
     let finished = program.finish_watched(Role::Tool, scope, &mut on_line).await;
     let ended = finished.and_then(|finished| {
         for process in &finished.left_running {
-            context.note(format!("left running: {process}"));
+            context.note(left_running(process, ""));
         }
         let is_locked = program.is_locked(&finished);
         has_begun |= !is_locked;

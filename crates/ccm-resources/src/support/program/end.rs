@@ -196,7 +196,7 @@ mod tests {
                 "{stderr}"
             );
         }
-        let stuck = Process { pid: 7, name: "stuck".to_owned() };
+        let stuck = Process::new(7, "stuck");
         let finished =
             Finished { unkillable: vec![stuck], ..finished(Exit::TimedOut { after: Duration::ZERO }, "") };
         let chain = usual().failure(&finished).unwrap().chain;

@@ -7,10 +7,12 @@ use ccm_redaction::REDACTED;
 use tracing::debug;
 
 use super::command::{Exec, Guard};
+use super::not_found::{explained, not_found_by_shell};
 use super::output::tails;
-use super::provider::{not_enforced, not_found_by_shell, report_closed};
+use super::provider::{not_enforced, report_closed};
 use super::rules::{GuardExit, NotRunBecause};
 use super::state::{GuardVerdict, Guards};
+use crate::support::left_running::left_running;
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
 pub(crate) async fn run(exec: &Exec, context: &mut Context<'_>) -> Guards {
@@ -120,9 +122,10 @@ async fn exit_code(
     };
     not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
-        context.warn(format!("left running by a guard: {process}"));
+        context.warn(left_running(process, " by a guard"));
     }
     if let Some(failure) = not_found_by_shell(exec, &finished) {
+        let failure = explained(exec, (plan, &command), &finished, failure, context);
         return Err(failure.with_hint("use `command -v NAME` to test for a program"));
     }
     let failure = match finished.exit.code("it") {

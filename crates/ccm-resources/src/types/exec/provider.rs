@@ -3,22 +3,21 @@
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{
-    ClosedPlan, Command, Enforced, Exit, Finished, Host, LaunchPlan, Purpose, StartError, random,
-};
-use ccm_model::{Failure, FailureKind, MIN_SECRET_LENGTH, MissingPrerequisite, escape_control};
+use ccm_host::{ClosedPlan, Command, Enforced, Exit, Finished, Host, LaunchPlan, Purpose, random};
+use ccm_model::{Failure, FailureKind, MIN_SECRET_LENGTH, escape_control};
 use ccm_redaction::Redactor;
 
-use super::command::{CommandSyntax, Exec};
+use super::command::Exec;
 use super::decide::{ExecKind, needs_guards};
 use super::guards;
-use super::output::{Redacted, tails};
+use super::not_found::explained;
+use super::output::Redacted;
 use super::record;
 use super::result::{ExecResult, Success, evaluate_exit};
-use super::sandbox::SandboxProperties;
 use super::state::{ExecState, Guards};
 use super::tries::{Attempt, pause, summary};
 use super::values::LogOutput;
+use crate::support::left_running::left_running;
 
 const MAX_LIVE: u64 = 1 << 20;
 
@@ -131,7 +130,8 @@ async fn try_all(
             Ok(finished) => {
                 enforced.clone_from(&finished.enforced);
                 let redactor = context.secrets.redactor();
-                let outcome = evaluate_exit(exec, &finished, Redacted(&redactor));
+                let outcome = evaluate_exit(exec, &finished, Redacted(&redactor))
+                    .map_err(|failure| explained(exec, (plan, &command), &finished, failure, context));
                 if let Ok(Success { captured: Some(captured), .. }) = &outcome {
                     add_secrets(exec, captured, &redactor, context);
                 }
@@ -226,7 +226,7 @@ async fn run(
     let finished = finished.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
     not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
-        context.warn(format!("left running: {process}"));
+        context.warn(left_running(process, ""));
     }
     if show {
         for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
@@ -245,48 +245,6 @@ pub(crate) fn exit_code(finished: &Finished) -> Option<i32> {
     }
 }
 
-/// Returns the failure of a shell that did not find a program, so that both providers report the same.
-pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Failure> {
-    if exec.syntax != CommandSyntax::Shell || finished.exit != Exit::Code(127) {
-        return None;
-    }
-    let output = tails(exec, finished);
-    let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
-    let name = last_not_found(&stderr.lines, exec.line.args.last()?)?.to_owned();
-    let path = exec.path.clone().unwrap_or_default();
-    let missing = MissingPrerequisite::Program(name.clone());
-    let is_relative = name.contains('/') && !name.starts_with('/');
-    let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
-    failure.missing = Some(missing.into());
-    if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
-        let hint = "set `workdir: manifest` to start the shell beside the manifest, or write the whole path and open \
-                    it with `read`";
-        failure.hints.push(hint.to_owned());
-    }
-    failure.output = output;
-    Some(failure)
-}
-
-/// Returns the name of the program that was not found. If several were not, as in a pipeline, whose messages come in
-/// any order, the last of the text counts.
-fn last_not_found<'l>(lines: &'l [String], text: &str) -> Option<&'l str> {
-    let names = lines.iter().filter_map(|line| not_found_name(line));
-    names.max_by_key(|name| (text.rfind(name), *name))
-}
-
-/// Returns the name in `/bin/sh: 1: NAME: not found` (dash), `… line 1: NAME: command not found` (bash) or
-/// `/bin/sh: NAME: not found` (busybox).
-fn not_found_name(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("/bin/sh: ").or_else(|| line.strip_prefix("sh: "))?;
-    let line = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))?;
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let name = match line.split_once(": ") {
-        Some((place, name)) if number(place.strip_prefix("line ").unwrap_or(place)) => name,
-        _ => line,
-    };
-    Some(name.strip_prefix("exec: ").unwrap_or(name))
-}
-
 /// Reports what a closed plan leaves to report.
 pub(crate) fn report_closed(closed: ClosedPlan, context: &mut Context<'_>) {
     closed.warnings.into_iter().for_each(|warning| context.warn(warning));
@@ -297,42 +255,4 @@ pub(crate) fn report_closed(closed: ClosedPlan, context: &mut Context<'_>) {
 pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = String> {
     let missing = enforced.into_iter().flat_map(|enforced| &enforced.missing);
     missing.map(|missing| format!("this kernel does not enforce {missing}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{last_not_found, not_found_name};
-
-    #[test]
-    fn the_last_program_of_the_text_is_named() {
-        let lines = |names: &[&str]| -> Vec<String> {
-            names.iter().map(|name| format!("/bin/sh: 1: {name}: not found")).collect()
-        };
-        for (printed, expected) in [
-            (&["foo", "bar"][..], Some("bar")),
-            (&["bar", "foo"], Some("bar")),
-            (&["foo"], Some("foo")),
-            (&[], None),
-        ] {
-            assert_eq!(last_not_found(&lines(printed), "foo | bar"), expected);
-        }
-        let noisy = [lines(&["bar"]), vec!["foo: broken pipe".to_owned()]].concat();
-        assert_eq!(last_not_found(&noisy, "foo | bar"), Some("bar"));
-    }
-
-    #[test]
-    fn shells_name_what_they_did_not_find() {
-        for (line, name) in [
-            ("/bin/sh: 1: nosuch: not found", Some("nosuch")),
-            ("/bin/sh: line 1: nosuch: command not found", Some("nosuch")),
-            ("/bin/sh: nosuch: not found", Some("nosuch")),
-            ("/bin/sh: 1: /opt/x: not found", Some("/opt/x")),
-            ("sh: 12: a b: not found", Some("a b")),
-            ("/bin/sh: 1: exec: nosuch: not found", Some("nosuch")),
-            ("cat: /x: No such file or directory", None),
-            ("page not found", None),
-        ] {
-            assert_eq!(not_found_name(line), name, "{line}");
-        }
-    }
 }

@@ -6,8 +6,8 @@ use ccm_model::{Failure, FailureKind, escape_control};
 use serde_json::Value;
 
 use super::command::Exec;
+use super::not_found::not_found_by_shell;
 use super::output::{Redacted, tails};
-use super::provider::not_found_by_shell;
 use super::rules::ExecRule;
 use super::state::Guards;
 use super::tries::Attempt;

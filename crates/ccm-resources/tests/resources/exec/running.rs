@@ -254,7 +254,7 @@ fn the_state_is_that_of_the_protocol() {
 #[test]
 fn an_end_has_its_words() {
     let unkillable = Finished {
-        unkillable: vec![Process { pid: 7, name: "stuck".to_owned() }],
+        unkillable: vec![Process::new(7, "stuck")],
         ..printed(Exit::TimedOut { after: Duration::from_secs(60) }, "", "")
     };
     for (finished, chain) in [
@@ -364,7 +364,11 @@ fn unchanged_returns_are_no_change() {
 #[test]
 fn what_is_left_running_is_said() {
     let machine = Machine::new();
-    let left = vec![Process { pid: 42, name: "sleep".to_owned() }];
+    let holding = Process { holds_output: true, ..Process::new(43, "server") };
+    let left = vec![Process::new(42, "sleep"), holding];
     machine.runner.answer_with("run", Finished { left_running: left, ..FakeRunner::finished(Exit::Code(0)) });
-    assert_eq!(machine.apply(exec("run", &[])).warnings, ["left running: 42 sleep"]);
+    let warnings = machine.apply(exec("run", &[])).warnings;
+    assert_eq!(warnings[0], "left running: 42 sleep");
+    assert!(warnings[1].starts_with("left running: 43 server; its output goes to ccm, "), "{warnings:?}");
+    assert!(warnings[1].contains("`>/dev/null 2>&1`"), "{warnings:?}");
 }

@@ -516,7 +516,7 @@ fn daemon_started_by_a_package_is_noted() {
     machine.index(&policy(&["a 1"]));
     machine.becomes(&["a installed 1"]);
     let mut finished = printed(Exit::Code(0), "", "");
-    finished.left_running.push(ccm_host::Process { pid: 7, name: "nginx".to_owned() });
+    finished.left_running.push(ccm_host::Process::new(7, "nginx"));
     let line = "/usr/bin/apt-get install --no-install-recommends -o DPkg::Options::=--force-confdef -o \
                 DPkg::Options::=--force-confold -y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 -- a";
     machine.runner.fake.answer_with(line, finished);

@@ -1,4 +1,6 @@
-//! Writers of archives: tar, ar and cpio, with fixed owners and times, so that the same items give the same bytes.
+//! Writers of tar and ar archives with fixed owners and times, so that the same items give the same bytes.
+//!
+//! The crate `tar` drops the `./` in front of the paths of a Debian package, which users name when they unpack one file.
 
 use std::io::Write as _;
 
@@ -75,48 +77,6 @@ pub(super) fn ar<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>, sec
         archive.resize(archive.len().next_multiple_of(2), b'\n');
     }
     archive
-}
-
-/// Writes a cpio archive in the `newc` format, the payload of an rpm.
-pub(super) fn cpio<'a>(
-    entries: impl IntoIterator<Item = Entry<'a>>,
-    seconds: u64,
-) -> Result<Vec<u8>, String> {
-    const DIRECTORY: u32 = 0o040_000;
-    const FILE: u32 = 0o100_000;
-    let mut archive = Vec::new();
-    let mut add = |number: usize, path: &str, mode: u32, links: u32, content: &[u8]| -> Result<(), String> {
-        let length = u32::try_from(content.len()).map_err(|_| format!("\"{path}\" is too long for cpio"))?;
-        let fields = [
-            u32::try_from(number).unwrap_or(u32::MAX),
-            mode,
-            0,
-            0,
-            links,
-            u32::try_from(seconds).map_err(|_| "the time is too late for cpio".to_owned())?,
-            length,
-            0,
-            0,
-            0,
-            0,
-            u32::try_from(path.len() + 1).map_err(|_| format!("\"{path}\" is too long for cpio"))?,
-            0,
-        ];
-        archive.extend(b"070701");
-        archive.extend(fields.iter().flat_map(|field| format!("{field:08x}").into_bytes()));
-        archive.extend(path.bytes());
-        archive.push(0);
-        archive.resize(archive.len().next_multiple_of(4), 0);
-        archive.extend(content);
-        archive.resize(archive.len().next_multiple_of(4), 0);
-        Ok(())
-    };
-    for (number, entry) in (1..).zip(entries) {
-        let (kind, links) = if entry.content.is_none() { (DIRECTORY, 2) } else { (FILE, 1) };
-        add(number, entry.path, kind | entry.mode, links, entry.content.unwrap_or_default())?;
-    }
-    add(0, "TRAILER!!!", 0, 1, &[])?;
-    Ok(archive)
 }
 
 /// Compresses bytes as `gzip -9n` does: without a name and a time.

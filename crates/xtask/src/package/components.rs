@@ -1,4 +1,7 @@
 //! Crates that the program is made of, as cargo resolves them for it.
+//!
+//! Tools for bills of materials read `cargo metadata`, which also lists what only tests and macros turn on: a fifth more
+//! crates, such as `rsa`, which the program does not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -2,15 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-const PT_LOAD: u32 = 1;
-const PT_DYNAMIC: u32 = 2;
-const PT_INTERP: u32 = 3;
-const DT_NEEDED: u64 = 1;
-const DT_STRTAB: u64 = 5;
-const DT_VERNEED: u64 = 0x6fff_fffe;
-const DT_VERNEEDNUM: u64 = 0x6fff_ffff;
-/// Mark of a version that only weak symbols need: the program runs without it.
-const VER_FLG_WEAK: u16 = 2;
+use goblin::elf::Elf;
+use goblin::elf::header::EM_X86_64;
+use goblin::elf::symver::VER_FLG_WEAK;
 
 /// Libraries that a program is linked with.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,12 +20,26 @@ pub(super) struct Linkage {
 impl Linkage {
     /// Reads the linkage of a program for `x86_64`.
     pub(super) fn of(program: &[u8]) -> Result<Self, String> {
-        const X86_64: u16 = 62;
-        let bytes = Bytes(program);
-        if !program.starts_with(b"\x7fELF\x02\x01") || bytes.u16(18) != Some(X86_64) {
+        let elf = Elf::parse(program).map_err(|error| format!("the program is no ELF file: {error}"))?;
+        if elf.header.e_machine != EM_X86_64 || !elf.is_64 {
             return Err("the program is no ELF file for x86_64".to_owned());
         }
-        read(bytes).ok_or_else(|| "the ELF headers of the program are damaged".to_owned())
+        let mut linkage = Self {
+            interpreter: elf.interpreter.map(str::to_owned),
+            libraries: elf.libraries.iter().map(|&library| library.to_owned()).collect(),
+            versions: BTreeMap::new(),
+        };
+        let name = |at: usize| elf.dynstrtab.get_at(at).map(str::to_owned);
+        let damaged = || "the ELF headers of the program are damaged".to_owned();
+        for library in elf.verneed.iter().flatten() {
+            let versions = linkage.versions.entry(name(library.vn_file).ok_or_else(damaged)?).or_default();
+            // The program runs without a version that only weak symbols need.
+            for version in library.iter().filter(|version| version.vna_flags & VER_FLG_WEAK == 0) {
+                versions.insert(name(version.vna_name).ok_or_else(damaged)?);
+            }
+        }
+        linkage.versions.retain(|_, versions| !versions.is_empty());
+        Ok(linkage)
     }
 
     /// Returns the newest version of glibc that the program needs, such as `2.17`.
@@ -44,97 +52,6 @@ impl Linkage {
             .max()
             .map(|(_, version)| version.to_owned())
     }
-}
-
-#[derive(Clone, Copy)]
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn array<const N: usize>(self, at: u64) -> Option<[u8; N]> {
-        let at = usize::try_from(at).ok()?;
-        self.0.get(at..at.checked_add(N)?)?.try_into().ok()
-    }
-
-    fn u16(self, at: u64) -> Option<u16> {
-        self.array(at).map(u16::from_le_bytes)
-    }
-
-    fn u32(self, at: u64) -> Option<u32> {
-        self.array(at).map(u32::from_le_bytes)
-    }
-
-    fn u64(self, at: u64) -> Option<u64> {
-        self.array(at).map(u64::from_le_bytes)
-    }
-
-    /// Returns the text up to the next zero byte.
-    fn text(self, at: u64) -> Option<String> {
-        let text = self.0.get(usize::try_from(at).ok()?..)?.split(|byte| *byte == 0).next()?;
-        String::from_utf8(text.to_vec()).ok()
-    }
-}
-
-/// Part of the file that is mapped at an address.
-struct Segment {
-    kind: u32,
-    offset: u64,
-    address: u64,
-    length: u64,
-}
-
-fn segments(bytes: Bytes<'_>) -> Option<Vec<Segment>> {
-    let (table, size, count) = (bytes.u64(32)?, bytes.u16(54)?, bytes.u16(56)?);
-    let segment = |number: u16| {
-        let at = table.checked_add(u64::from(size) * u64::from(number))?;
-        Some(Segment {
-            kind: bytes.u32(at)?,
-            offset: bytes.u64(at + 8)?,
-            address: bytes.u64(at + 16)?,
-            length: bytes.u64(at + 32)?,
-        })
-    };
-    (0..count).map(segment).collect()
-}
-
-fn read(bytes: Bytes<'_>) -> Option<Linkage> {
-    let segments = segments(bytes)?;
-    let of_kind = |kind: u32| segments.iter().find(|segment| segment.kind == kind);
-    let offset = |address: u64| {
-        let holds = |segment: &&Segment| {
-            segment.kind == PT_LOAD && (segment.address..segment.address + segment.length).contains(&address)
-        };
-        segments.iter().find(holds).map(|segment| address - segment.address + segment.offset)
-    };
-    let mut linkage = Linkage::default();
-    if let Some(segment) = of_kind(PT_INTERP) {
-        linkage.interpreter = Some(bytes.text(segment.offset)?);
-    }
-    let Some(dynamic) = of_kind(PT_DYNAMIC) else { return Some(linkage) };
-    let entries = (0..dynamic.length / 16).map_while(|number| {
-        let at = dynamic.offset + number * 16;
-        Some((bytes.u64(at)?, bytes.u64(at + 8)?)).filter(|(tag, _)| *tag != 0)
-    });
-    let entries: Vec<(u64, u64)> = entries.collect();
-    let value = |tag: u64| entries.iter().find(|(found, _)| *found == tag).map(|(_, value)| *value);
-    let strings = offset(value(DT_STRTAB)?)?;
-    for (_, name) in entries.iter().filter(|(tag, _)| *tag == DT_NEEDED) {
-        linkage.libraries.insert(bytes.text(strings + name)?);
-    }
-    let (Some(needs), Some(count)) = (value(DT_VERNEED), value(DT_VERNEEDNUM)) else { return Some(linkage) };
-    let mut need = offset(needs)?;
-    for _ in 0..count {
-        let library = bytes.text(strings + u64::from(bytes.u32(need + 4)?))?;
-        let mut version = need + u64::from(bytes.u32(need + 8)?);
-        for _ in 0..bytes.u16(need + 2)? {
-            if bytes.u16(version + 4)? & VER_FLG_WEAK == 0 {
-                let name = bytes.text(strings + u64::from(bytes.u32(version + 8)?))?;
-                linkage.versions.entry(library.clone()).or_default().insert(name);
-            }
-            version += u64::from(bytes.u32(version + 12)?);
-        }
-        need += u64::from(bytes.u32(need + 12)?);
-    }
-    Some(linkage)
 }
 
 #[cfg(test)]

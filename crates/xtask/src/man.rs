@@ -5,16 +5,19 @@ mod command;
 mod help_end;
 mod manifest;
 mod markdown;
-mod roff;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
 use clap::Command;
+use clap_mangen::roff::Inline;
 
 /// Name of the manual that the pages belong to.
 const MANUAL: &str = "ccm manual";
+
+/// Requests behind the title: lines are neither stretched nor hyphenated.
+const LAYOUT: &str = ".ad l\n.nh\n";
 
 /// Values that all pages have in common, and tables of the documentation.
 pub(crate) struct PageSources {
@@ -23,9 +26,9 @@ pub(crate) struct PageSources {
     /// Name and version of the program.
     version: String,
     /// Exit codes with their meanings.
-    exit_codes: Vec<Vec<String>>,
+    exit_codes: Vec<Vec<Vec<Inline>>>,
     /// Variables with their options.
-    variables: Vec<Vec<String>>,
+    variables: Vec<Vec<Vec<Inline>>>,
 }
 
 /// A man page.
@@ -53,20 +56,42 @@ pub(crate) fn pages(documentation: &Path) -> Result<Vec<File>, String> {
     let mut root = ccm_cli::command().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
-    add_pages(&root, &[], &sources, &mut pages);
-    let text = manifest::page(&read("manifest.md")?, &sources);
+    add_pages(&root, &[], &sources, &mut pages)?;
+    let text = portable(&manifest::page(&read("manifest.md")?, &sources));
     pages.push(File { name: format!("{}.5", manifest::NAME), text });
     Ok(pages)
 }
 
 /// Adds the pages of a command and of all commands below it.
-fn add_pages(command: &Command, parents: &[String], sources: &PageSources, pages: &mut Vec<File>) {
+fn add_pages(
+    command: &Command,
+    parents: &[String],
+    sources: &PageSources,
+    pages: &mut Vec<File>,
+) -> Result<(), String> {
     let name = command::page_name(command);
-    pages.push(File { name: format!("{name}.1"), text: command::page(command, parents, sources) });
-    let parents: Vec<String> = parents.iter().cloned().chain([name]).collect();
-    for child in command::visible(command) {
-        add_pages(child, &parents, sources, pages);
+    let text = portable(&command::page(command, parents, sources)?);
+    pages.push(File { name: format!("{name}.1"), text });
+    let parents = [parents, &[name.to_owned()]].concat();
+    command::visible(command).try_for_each(|child| add_pages(child, &parents, sources, pages))
+}
+
+/// Names each character that a formatter would not show as it is, or not read, because it does not read UTF-8. The
+/// library escapes no others than hyphens, backslashes and, by a definition in front of each part, apostrophes.
+fn portable(page: &str) -> String {
+    const DEFINITION: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+    let page = page.replace(DEFINITION, "").replace("\\*(Aq", "\\(aq").replace("\\\\", "\\e");
+    let mut result = String::new();
+    for character in page.chars() {
+        match character {
+            '`' => result += "\\(ga",
+            '^' => result += "\\(ha",
+            '~' => result += "\\(ti",
+            character if character.is_ascii() => result.push(character),
+            character => result += &format!("\\[u{:04X}]", u32::from(character)),
+        }
     }
+    result
 }
 
 /// Returns the date of `SOURCE_DATE_EPOCH`, with which builds of packages are reproducible, or else of today.

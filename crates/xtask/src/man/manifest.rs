@@ -2,8 +2,10 @@
 
 use ccm_runtime::{Config, Explanation, PropertyReference, Session, TypeReference};
 
-use super::roff::{ManPage, bold, formatted, reference};
-use super::{PageSources, markdown};
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::markdown::{self, add_item, inlines, reference};
+use super::{LAYOUT, MANUAL, PageSources};
 
 /// Name of the page.
 pub(crate) const NAME: &str = "ccm-manifest";
@@ -14,22 +16,23 @@ const COMMON: &str = "properties of every resource";
 /// Returns the page.
 pub(crate) fn page(documentation: &str, sources: &PageSources) -> String {
     let types = types();
-    let mut page = ManPage::new(NAME, 5, &sources.date, &sources.version, super::MANUAL);
-    page.section("Name");
-    page.line(&format!("{} \\- manifests, resource types and their properties", formatted(NAME)));
-    markdown::add_page(&mut page, documentation, |page, marker| {
+    let mut title = Roff::new();
+    title.control("TH", [&*NAME.to_uppercase(), "5", &sources.date, &sources.version, MANUAL]);
+    let mut roff = Roff::new();
+    roff.control("SH", ["NAME"]);
+    roff.text([roman(NAME), roman(" - manifests, resource types and their properties")]);
+    markdown::add_page(&mut roff, documentation, |roff, marker| {
         if let (COMMON, Some(first)) = (marker, types.first()) {
-            add_properties(page, &first.common);
+            add_properties(roff, &first.common);
         }
     });
     for found in &types {
-        add_type(&mut page, found);
+        add_type(&mut roff, found);
     }
-    page.section("See also");
+    roff.control("SH", ["SEE ALSO"]);
     let others = ["ccm", "ccm-apply", "ccm-validate", "ccm-explain"].map(|name| reference(name, 1));
-    page.line(&others.join(",\n"));
-    page.paragraph("`/usr/share/doc/ccm/`");
-    page.finish()
+    roff.text(others.join(&roman(", "))).control("PP", []).text([bold("/usr/share/doc/ccm/")]);
+    title.render() + LAYOUT + &roff.render()
 }
 
 /// Returns the reference of all types.
@@ -40,20 +43,20 @@ fn types() -> Vec<TypeReference> {
     }
 }
 
-fn add_type(page: &mut ManPage, found: &TypeReference) {
-    page.section(&format!("Resource type {}", found.name));
-    page.line(&formatted(found.summary));
+fn add_type(roff: &mut Roff, found: &TypeReference) {
+    roff.control("SH", [&*format!("RESOURCE TYPE {}", found.name.to_uppercase())]);
+    roff.text(inlines(found.summary));
     if let [default, ..] = found.ensures[..] {
         let ensures = words(&found.ensures);
-        page.paragraph(&format!("`ensure`: {ensures}. Default: `{default}`."));
+        roff.control("PP", []).text(inlines(&format!("`ensure`: {ensures}. Default: `{default}`.")));
     }
     if !found.providers.is_empty() {
-        page.paragraph(&format!("`provider`: {}.", words(&found.providers)));
+        roff.control("PP", []).text(inlines(&format!("`provider`: {}.", words(&found.providers))));
     }
-    add_properties(page, &found.properties);
+    add_properties(roff, &found.properties);
     if !found.settings.is_empty() {
-        page.subsection("Keys below ccm of a manifest");
-        add_properties(page, &found.settings);
+        roff.control("SS", ["Keys below ccm of a manifest"]);
+        add_properties(roff, &found.settings);
     }
 }
 
@@ -62,14 +65,15 @@ fn words(words: &[&str]) -> String {
 }
 
 /// Adds properties, each with those of its map below it.
-fn add_properties(page: &mut ManPage, properties: &[PropertyReference]) {
+fn add_properties(roff: &mut Roff, properties: &[PropertyReference]) {
     for property in properties {
-        let kind = formatted(&property.kind);
-        page.item(&format!("{} ({kind})", bold(property.name)), &meaning(property));
+        let kind = inlines(&property.kind);
+        let term = [vec![bold(property.name), roman(" (")], kind, vec![roman(")")]].concat();
+        add_item(roff, term, inlines(&meaning(property)));
         if !property.properties.is_empty() {
-            page.begin_indented();
-            add_properties(page, &property.properties);
-            page.end_indented();
+            roff.control("RS", []);
+            add_properties(roff, &property.properties);
+            roff.control("RE", []);
         }
     }
 }

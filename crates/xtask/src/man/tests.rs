@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{File, pages};
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::{File, pages, portable};
 
 fn all() -> Vec<File> {
     pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")).expect("the pages")
@@ -17,7 +19,7 @@ fn page<'p>(pages: &'p [File], name: &str) -> &'p str {
 
 /// Returns the titles of the sections of a page.
 fn sections(page: &str) -> Vec<&str> {
-    page.lines().filter_map(|line| line.strip_prefix(".SH \"")?.strip_suffix('"')).collect()
+    page.lines().filter_map(|line| Some(line.strip_prefix(".SH ")?.trim_matches('"'))).collect()
 }
 
 #[test]
@@ -56,12 +58,12 @@ fn pages_of_commands_have_their_sections() {
             "NAME",
             "SYNOPSIS",
             "DESCRIPTION",
-            "ARGUMENTS",
             "OPTIONS",
-            "OPTIONS: DATA",
-            "OPTIONS: LIMITS",
-            "OPTIONS: OUTPUT",
-            "OPTIONS: RECORD",
+            "ARGUMENTS",
+            "DATA",
+            "LIMITS",
+            "OUTPUT",
+            "RECORD",
             "EXIT STATUS",
             "ENVIRONMENT",
             "EXAMPLES",
@@ -69,10 +71,12 @@ fn pages_of_commands_have_their_sections() {
         ]
     );
     for expected in [
-        "\n.SH \"SYNOPSIS\"\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>...\n",
+        "\n.SH SYNOPSIS\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>...\n",
         "\n.TP\n\\fB\\-n\\fR, \\fB\\-\\-noop\\fR\nChange nothing: read the state",
-        "\n.TP\n\\fB\\-\\-only\\fR \\fITYPE#NAME\\fR\n",
-        " Default: \\fBtext\\fR. One of \\fBtext\\fR, \\fBlog\\fR, ",
+        "\n.TP\n\\fB\\-\\-only\\fR \\fI<TYPE#NAME>\\fR\n",
+        "\n.TP\n\\fB\\-\\-output\\fR \\fI<FORMAT>\\fR [default: text]\n",
+        " [possible values: text, log, jsonl, json]\n",
+        "\nRead values from this file with \\fBdata\\fR and optional ",
         "\n.TP\n\\fBCCM_LOCK_WAIT\\fR\nSets \\fB\\-\\-lock\\-wait\\fR if ",
         "\nccm apply \\-\\-noop \\-\\-diff site.yaml ",
     ] {
@@ -133,4 +137,14 @@ fn mandoc_and_groff_accept_the_pages() {
         let warned = said("groff", &["-man", "-ww", "-z", "-Tutf8", "-rCHECKSTYLE=1"], &page);
         assert_eq!(warned.as_deref().unwrap_or_default(), "", "{}", page.name);
     }
+}
+
+#[test]
+fn characters_that_formatters_change_are_named() {
+    let mut roff = Roff::new();
+    roff.control("SH", ["NAME"]);
+    roff.text([roman("'C:\\x' - \u{201c}y\u{201d} ^ ~ `z`")]).text([roman(".env"), bold("\\-")]);
+    let expected =
+        ".SH NAME\n\\(aqC:\\ex\\(aq \\- \\[u201C]y\\[u201D] \\(ha \\(ti \\(gaz\\(ga\n\\&.env\\fB\\e\\-\\fR\n";
+    assert_eq!(portable(&roff.render()), expected);
 }

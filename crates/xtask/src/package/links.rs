@@ -1,53 +1,40 @@
 //! Links between pages of the documentation that are installed in another place than in the checkout.
 
+use std::ops::Range;
+
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
+
 /// Replaces the target of each relative link of a page. `targets` holds the path of each file in the checkout and in
 /// the package. A link to a file that is not in the package becomes plain text.
 pub(super) fn with_links_to(targets: &[(String, String)], source: &str, target: &str, page: &str) -> String {
     let mut result = String::new();
-    let mut rest = page;
-    while let Some((before, text, link, after)) = next_link(rest) {
-        result += before;
+    let mut end = 0;
+    for (range, link) in links(page) {
+        let whole = &page[range.clone()];
+        let text = &whole[1..whole.rfind("](").unwrap_or(1)];
         let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
         let found = targets.iter().find(|(known, _)| *known == joined(source, path));
         let is_elsewhere = path.is_empty() || path.contains("://");
+        result += &page[end..range.start];
         result += &match found {
-            _ if is_elsewhere => format!("[{text}]({link})"),
+            _ if is_elsewhere => whole.to_owned(),
             Some((_, installed)) => format!("[{text}]({}{anchor})", relative(target, installed)),
             None => text.to_owned(),
         };
-        rest = after;
+        end = range.end;
     }
-    result + rest
+    result + &page[end..]
 }
 
-/// Returns the targets of all links of a page.
-#[cfg(test)]
-pub(super) fn targets_of(page: &str) -> Vec<&str> {
-    let (mut targets, mut rest) = (Vec::new(), page);
-    while let Some((_, _, link, after)) = next_link(rest) {
-        targets.push(link);
-        rest = after;
-    }
-    targets
-}
-
-/// Returns the text before the first link, the text and the target of the link, and the text after the link.
-fn next_link(text: &str) -> Option<(&str, &str, &str, &str)> {
-    let mut from = 0;
-    loop {
-        let middle = from + text[from..].find("](")?;
-        from = middle + 2;
-        let end = middle + text[middle..].find(')')?;
-        let Some(start) = text[..middle].rfind('[') else { continue };
-        let link = &text[middle + 2..end];
-        // Code of an example may look like a link.
-        if link.contains(char::is_whitespace)
-            || text[start..middle].contains('`') && text[start..middle].matches('`').count() % 2 == 1
-        {
-            continue;
+/// Returns the range and the target of each link of a page.
+pub(super) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> {
+    let events = Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter();
+    events.filter_map(|(event, range)| match event {
+        Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }) => {
+            Some((range, dest_url.into_string()))
         }
-        return Some((&text[..start], &text[start + 1..middle], link, &text[end + 1..]));
-    }
+        _ => None,
+    })
 }
 
 /// Returns the path that a link of a page leads to.

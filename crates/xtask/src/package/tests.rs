@@ -171,7 +171,7 @@ fn pages_of_the_checkout_are_installed_with_their_links() {
         }
         for (path, content) in items.files().filter(|(path, _)| layout::is_page(path)) {
             let text = String::from_utf8_lossy(content);
-            for link in links::targets_of(&text) {
+            for (_, link) in links::links(&text) {
                 let target = links::joined(path, link.split('#').next().unwrap_or_default());
                 let is_elsewhere = link.starts_with('#') || link.contains("://");
                 assert!(is_elsewhere || paths.contains(&*target), "{path}: {link}");

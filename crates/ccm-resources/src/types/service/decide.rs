@@ -61,7 +61,7 @@ pub(crate) struct ServiceEffect {
     pub verb: Option<UnitVerb>,
     /// Reason why nothing was left to do when the unit was about to be changed.
     pub unneeded: Option<Unneeded>,
-    /// How long the unit is watched, if it does not report its start.
+    /// Watch over a unit that does not report its start.
     pub watch: Option<StartWatch>,
     /// Start of the execution since 1970.
     pub since: Duration,

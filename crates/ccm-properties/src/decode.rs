@@ -2,7 +2,7 @@
 
 use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeEntry, NodeMap, Properties, Scalar, ScalarKind, ScalarStyle,
-    closest,
+    closest, listed,
 };
 
 use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
@@ -17,12 +17,20 @@ pub trait PropertyValue: Sized {
 
     /// Decodes a node that is not null. Returns `None` after adding every error.
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self>;
+
+    /// Decodes the value of an entry. A value that needs the location of its key overrides this.
+    fn decode_entry(entry: &NodeEntry, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        Self::decode(&entry.value, errors)
+    }
 }
 
 /// Value of a property that is written as one text. Numbers and booleans count as the text that was written.
 pub trait TextValue: Sized {
     /// Kind of the value.
     const KIND: PropertyKind;
+
+    /// Noun phrase of the value in the error of a list or map in its place.
+    const NOUN: &'static str = "text";
 
     /// Decodes a text.
     fn from_text(text: &str) -> Result<Self, ValueError>;
@@ -34,7 +42,10 @@ impl<T: TextValue> PropertyValue for T {
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let decoded = match node.as_text() {
             Some(text) => T::from_text(text).map_err(|error| error.at(node.span)),
-            None => Err(expected("text", node)),
+            None => Err(match <T as TextValue>::KIND {
+                PropertyKind::Words(words) => expected(&listed(words, "or"), node),
+                _ => expected(T::NOUN, node),
+            }),
         };
         decoded.map_err(|error| errors.push(error)).ok()
     }
@@ -105,7 +116,10 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
         node.span,
         format!("expected {what}, found {}", node.describe()),
     );
-    let Some(scalar) = node.as_scalar() else { return error };
+    let Some(scalar) = node.as_scalar() else {
+        let is_map_for_list = what.starts_with("a list") && node.as_map().is_some();
+        return if is_map_for_list { error.with_hint("begin each element with `- `") } else { error };
+    };
     match (what, &*scalar.text) {
         ("a boolean", "yes" | "on" | "Yes" | "On" | "YES" | "ON" | "y") => {
             error.with_hint(format!("write `true`: `{}` is text", scalar.text))
@@ -118,7 +132,12 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
         {
             error.with_hint("write the value without quotes")
         }
-        ("a list", text) if scalar.kind() != ScalarKind::Null && text.len() <= 60 && !text.contains('\n') => {
+        (what, text)
+            if what.starts_with("a list")
+                && scalar.kind() != ScalarKind::Null
+                && text.len() <= 60
+                && !text.contains('\n') =>
+        {
             error.with_hint(format!("write `[{text}]`"))
         }
         _ => error,
@@ -128,81 +147,6 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
 fn looks_quoted(scalar: &Scalar) -> bool {
     let plain = Scalar { text: scalar.text.clone(), style: ScalarStyle::Plain };
     plain.kind() != ScalarKind::Text
-}
-
-/// Returns the name of the property that an identifier stands for: `r#match` stands for `match`.
-#[doc(hidden)]
-pub const fn property_name(identifier: &'static str) -> &'static str {
-    match identifier.as_bytes() {
-        [b'r', b'#', name @ ..] => match str::from_utf8(name) {
-            Ok(name) => name,
-            Err(_) => identifier,
-        },
-        _ => identifier,
-    }
-}
-
-/// Declares properties: the struct of their values, each an `Option`, and their table. A name that is a word of
-/// Rust is written `r#match`.
-///
-/// Braces after a property hold fields that differ from [`PropertySpec::new`], such as the default.
-///
-/// ```
-/// use ccm_properties::{PropertySet, Text, properties};
-///
-/// properties! {
-///     /// Properties of a greeting.
-///     #[derive(Debug, Default)]
-///     pub struct GreetingProperties {
-///         /// Text of the greeting.
-///         text: Text { sensitive: true },
-///         /// Say it twice.
-///         twice: bool { default: Some("`false`") },
-///     }
-/// }
-///
-/// assert_eq!(GreetingProperties::PROPERTIES[1].full_documentation(), "Say it twice. Default: `false`.");
-/// ```
-#[macro_export]
-macro_rules! properties {
-    ($(#[$attribute:meta])* $visibility:vis struct $set:ident {
-        $($(#[doc = $line:literal])* $name:ident: $value:ty $({ $($key:ident: $given:expr),* $(,)? })?,)*
-    }) => {
-        $(#[$attribute])*
-        $visibility struct $set {
-            $($(#[doc = $line])* $visibility $name: Option<$value>,)*
-        }
-
-        impl $crate::PropertySet for $set {
-            const PROPERTIES: &'static [$crate::PropertySpec] = &[$(
-                $crate::PropertySpec {
-                    $($($key: $given,)*)?
-                    ..$crate::PropertySpec::new::<$value>($crate::property_name(stringify!($name)), &[$($line),*])
-                },
-            )*];
-
-            fn set(&mut self, entry: &$crate::NodeEntry, errors: &mut Vec<$crate::Diagnostic>) -> bool {
-                match &*entry.key.text {
-                    $(name if name == const { $crate::property_name(stringify!($name)) } => {
-                        if !entry.value.is_null() {
-                            self.$name = <$value as $crate::PropertyValue>::decode(&entry.value, errors);
-                        }
-                    })*
-                    _ => return false,
-                }
-                true
-            }
-        }
-
-        impl $crate::PropertyValue for $set {
-            const KIND: $crate::PropertyKind =
-                $crate::PropertyKind::Record { properties: <Self as $crate::PropertySet>::PROPERTIES, min: 0 };
-
-            fn decode(node: &$crate::Node, errors: &mut Vec<$crate::Diagnostic>) -> Option<Self> {
-                $crate::decode_record(node, errors)
-            }
-        }
-    };
 }
 
 #[cfg(test)]

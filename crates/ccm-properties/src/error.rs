@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Label, Node, Span, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, Label, Node, Span, closest, escape_control, listed};
 use thiserror::Error;
 
 use crate::{CheckInput, is_empty_text};
@@ -32,6 +32,15 @@ impl ValueError {
     pub fn not_one_of(text: &str, words: &[&str]) -> Self {
         let message = format!("expected {}, found `{}`", listed(words, "or"), text.escape_debug());
         Self::new(message).with_suggestion(closest(text, words.iter().copied()))
+    }
+
+    /// Builds the error of a text that is none of many words, of which `noun` names one.
+    pub fn unknown(noun: &str, text: &str, words: &[&str]) -> Self {
+        let error = Self::new(format!("unknown {noun} `{}`", escape_control(text)));
+        match closest(text, words.iter().copied()) {
+            None => error.with_hint(format!("the {noun}s are {}", listed(words, "and"))),
+            nearest => error.with_suggestion(nearest),
+        }
     }
 
     /// Sets the advice.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ccm_model::Node;
+
 use crate::{PropertySpec, find};
 
 /// Values that a property may have.
@@ -74,6 +76,12 @@ impl TextKind {
     /// Text or a number.
     pub const DIGITS: Self = Self { types: &["string", "number"], ..Self::ANY };
 
+    /// Nothing, in the schema of a value that may be left out.
+    pub const NULL: Self = Self { types: &["null"], ..Self::ANY };
+
+    /// Text or a number, with at least one character.
+    pub const FILLED: Self = Self { min_length: 1, ..Self::DIGITS };
+
     /// Adds a regular expression that the value matches.
     #[must_use]
     pub const fn matching(self, pattern: &'static str) -> Self {
@@ -101,6 +109,20 @@ impl PropertyKind {
             Self::Record { properties, .. } => find(properties, key).map(|property| &property.kind),
             Self::Either(kinds) => kinds.iter().find_map(|kind| kind.entry(key)),
             _ => None,
+        }
+    }
+
+    /// Returns `true` if a value is a list, a map or a scalar where the kind takes one.
+    pub fn has_form_of(&self, node: &Node) -> bool {
+        match self {
+            Self::List(_) => node.as_list().is_some(),
+            Self::OneOrMany(kind) => node.as_list().is_some() || kind.has_form_of(node),
+            Self::Map { .. } | Self::Record { .. } | Self::JsonMap => node.as_map().is_some(),
+            Self::Either(kinds) => kinds.iter().any(|kind| kind.has_form_of(node)),
+            Self::Json => true,
+            Self::Boolean | Self::Integer { .. } | Self::Text(_) | Self::Duration | Self::Words(_) => {
+                node.as_scalar().is_some()
+            }
         }
     }
 

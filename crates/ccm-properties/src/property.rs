@@ -20,6 +20,8 @@ pub struct PropertySpec {
     pub kind: PropertyKind,
     /// Lines of its documentation, without the default.
     pub documentation: &'static [&'static str],
+    /// Noun phrase that errors in the form of the value use, such as "a list of users". `None` for that of the kind.
+    pub noun: Option<&'static str>,
     /// Default in words, as Markdown, for documentation. [`TypedResource::build`](crate::TypedResource::build)
     /// applies it.
     pub default: Option<&'static str>,
@@ -51,6 +53,7 @@ impl PropertySpec {
             foreign_names: &[],
             kind: T::KIND,
             documentation,
+            noun: None,
             default: None,
             required: false,
             sensitive: false,

@@ -6,16 +6,37 @@ use crate::{PropertyKind, PropertySpec};
 
 /// Returns the schema of each property, by name. Every property may be null, which means not given.
 pub fn schemas<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> Map<String, Value> {
+    described(properties, |_| true)
+}
+
+fn described<'p>(
+    properties: impl IntoIterator<Item = &'p PropertySpec>,
+    is_nullable: fn(&PropertySpec) -> bool,
+) -> Map<String, Value> {
     let described = |property: &PropertySpec| {
-        let mut schema = or_null(of(&property.kind));
+        let mut schema = schema(&property.kind);
+        if is_nullable(property) {
+            schema = or_null(schema);
+        }
         schema["description"] = property.full_documentation().into();
         (property.name.to_owned(), schema)
     };
     properties.into_iter().map(described).collect()
 }
 
+/// Returns the schema of an object with these properties, none of which may be null.
+pub fn object_schema(properties: &[PropertySpec]) -> Value {
+    let required = properties.iter().filter(|property| property.required).map(|property| property.name);
+    json!({
+        "type": "object",
+        "properties": described(properties, |_| false),
+        "required": required.collect::<Vec<_>>(),
+        "additionalProperties": false,
+    })
+}
+
 /// Returns the schema of a kind.
-fn of(kind: &PropertyKind) -> Value {
+pub fn schema(kind: &PropertyKind) -> Value {
     match kind {
         PropertyKind::Boolean => json!({ "type": "boolean" }),
         PropertyKind::Integer { min, max } => {
@@ -40,12 +61,14 @@ fn of(kind: &PropertyKind) -> Value {
             };
             json!({ "enum": words.iter().map(value).collect::<Value>() })
         }
-        PropertyKind::List(kind) => json!({ "type": "array", "items": of(kind) }),
-        PropertyKind::OneOrMany(kind) => json!({ "anyOf": [of(kind), of(&PropertyKind::List(kind))] }),
+        PropertyKind::List(kind) => json!({ "type": "array", "items": schema(kind) }),
+        PropertyKind::OneOrMany(kind) => {
+            json!({ "anyOf": [schema(kind), schema(&PropertyKind::List(kind))] })
+        }
         PropertyKind::Map { keys, values, min } => {
             let keys = keys.map(|pattern| json!({ "pattern": pattern }));
             let keywords =
-                [least(*min), ("propertyNames", json!(keys)), ("additionalProperties", of(values))];
+                [least(*min), ("propertyNames", json!(keys)), ("additionalProperties", schema(values))];
             with(json!({ "type": "object" }), keywords)
         }
         PropertyKind::Record { properties, min } => {
@@ -54,11 +77,11 @@ fn of(kind: &PropertyKind) -> Value {
             let object = json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": schemas(*properties),
+                "properties": described(*properties, |property| !property.required),
             });
             with(object, [least(*min), ("required", json!(required))])
         }
-        PropertyKind::Either(kinds) => json!({ "anyOf": kinds.iter().map(of).collect::<Value>() }),
+        PropertyKind::Either(kinds) => json!({ "anyOf": kinds.iter().map(schema).collect::<Value>() }),
         PropertyKind::Json => json!({}),
         PropertyKind::JsonMap => json!({ "type": "object", "additionalProperties": true }),
     }

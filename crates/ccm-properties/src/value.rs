@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use ccm_model::{Diagnostic, Node, NodeValue, ScalarKind, escape_control, parse_duration};
+use ccm_model::{Diagnostic, Node, NodeEntry, NodeValue, ScalarKind, Span, escape_control, parse_duration};
 use serde_json::{Map as JsonObject, Value as Json};
 
 use crate::decode::MAX_ERRORS;
-use crate::{PropertyKind, PropertyValue, TextValue, ValueError, expected};
+use crate::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, expected};
 
 impl PropertyValue for bool {
     const KIND: PropertyKind = PropertyKind::Boolean;
@@ -30,6 +30,33 @@ impl PropertyValue for i64 {
     }
 }
 
+/// Whole number in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Integer<const MIN: i64, const MAX: i64>(pub i64);
+
+impl<const MIN: i64, const MAX: i64> PropertyValue for Integer<MIN, MAX> {
+    const KIND: PropertyKind = PropertyKind::Integer { min: Some(MIN), max: Some(MAX) };
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let number = i64::decode(node, errors)?;
+        if (MIN..=MAX).contains(&number) {
+            return Some(Self(number));
+        }
+        let error = ValueError::new(format!("must be between {MIN} and {MAX}, found {number}"));
+        errors.push(error.at(node.span));
+        None
+    }
+}
+
+/// Text that is not blank. A [`Text`](crate::Text) may be.
+impl TextValue for String {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::FILLED);
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        if text.trim().is_empty() { Err(ValueError::new("the text is empty")) } else { Ok(text.to_owned()) }
+    }
+}
+
 impl TextValue for Duration {
     const KIND: PropertyKind = PropertyKind::Duration;
 
@@ -38,6 +65,60 @@ impl TextValue for Duration {
             let hint = error.hint();
             ValueError::new(escape_control(&error.to_string())).with_hint(escape_control(&hint))
         })
+    }
+}
+
+/// Span of time above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PositiveDuration(pub Duration);
+
+impl TextValue for PositiveDuration {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::STRICT.matching("[1-9].*[a-zµ]\\s*$"));
+
+    const NOUN: &'static str = "a duration such as `90s`";
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let duration = Duration::from_text(text)?;
+        if duration.is_zero() {
+            let error = ValueError::new("a duration of 0 is not allowed");
+            return Err(error.with_hint("write a duration such as `90s` or `15m`"));
+        }
+        Ok(Self(duration))
+    }
+}
+
+/// Value with its location.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Location: that of the value, or of the key of a list or map.
+    pub span: Span,
+}
+
+impl<T: PropertyValue> PropertyValue for Located<T> {
+    const KIND: PropertyKind = T::KIND;
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        T::decode(node, errors).map(|value| Self { value, span: node.span })
+    }
+
+    fn decode_entry(entry: &NodeEntry, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let NodeEntry { key, value: node } = entry;
+        let span = if node.as_scalar().is_some() { node.span } else { key.span };
+        T::decode_entry(entry, errors).map(|value| Self { value, span })
+    }
+}
+
+impl<T: PropertyValue> PropertyValue for Option<T> {
+    const KIND: PropertyKind = T::KIND;
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        T::decode(node, errors).map(Some)
+    }
+
+    fn decode_entry(entry: &NodeEntry, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        T::decode_entry(entry, errors).map(Some)
     }
 }
 

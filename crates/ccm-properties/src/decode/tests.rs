@@ -3,7 +3,9 @@ use std::time::Duration;
 use ccm_model::{NodeKey, NodeValue, SourceId, Span};
 
 use super::*;
-use crate::{NamedValues, OneOrMany, Text, TextSyntax};
+use crate::{
+    Integer, Located, NamedValues, OneOrMany, PositiveDuration, Text, TextSyntax, properties, section, words,
+};
 
 properties! {
     #[derive(Debug, Default, PartialEq)]
@@ -214,7 +216,7 @@ fn the_schema_comes_from_the_table() {
         "type": ["object", "null"],
         "additionalProperties": false,
         "properties": {
-            "count": { "type": ["integer", "null"], "description": "Number of things. Since version 0.2.0." },
+            "count": { "type": "integer", "description": "Number of things. Since version 0.2.0." },
             "on": { "type": ["boolean", "null"], "description": "" },
         },
         "required": ["count"],
@@ -223,4 +225,91 @@ fn the_schema_comes_from_the_table() {
     assert_eq!(schemas["inner"], inner);
     assert_eq!(schemas["level"]["enum"], serde_json::json!(["on_failure", "never", null]));
     assert_eq!(schemas["guards"]["anyOf"][0]["anyOf"][1]["type"], "array");
+}
+
+words! {
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    enum Tone {
+        #[default]
+        Kind = "kind",
+        Rude = "rude",
+    }
+}
+
+section! {
+    #[derive(Debug, Default, PartialEq)]
+    struct Greeter = "a greeter" {
+        /// Tone of the greeting.
+        tone: Tone { default: Some("`kind`") },
+        pause: PositiveDuration as Option<Duration>,
+        names: Vec<Located<String>> { name: "greet", noun: Some("a list of names") },
+        times: Integer<1, 3> as i64 { required: true },
+    }
+}
+
+/// Decodes a section; formats each error as `OFFSET message | hint`.
+fn greeter(node: &Node) -> (Option<Greeter>, Vec<String>) {
+    let mut errors = Vec::new();
+    let greeter = Greeter::decode(node, &mut errors);
+    let shown = |error: &Diagnostic| {
+        let start = error.span().map(|span| span.start).unwrap_or_default();
+        let parts: Vec<&str> =
+            std::iter::once(&error.message).chain(&error.hints).map(String::as_str).collect();
+        format!("{start} {}", parts.join(" | "))
+    };
+    (greeter, errors.iter().map(shown).collect())
+}
+
+#[test]
+fn a_section_keeps_what_is_right_beside_every_error() {
+    let section = |entries| node(NodeValue::Map(map(entries)), 1);
+    let (found, errors) = greeter(&section(vec![
+        ("tone", plain("rude", 2)),
+        ("pause", plain("2s", 3)),
+        ("greet", list(vec![plain("Ada", 5)], 4)),
+        ("times", plain("~", 6)),
+    ]));
+    let names = vec![Located { value: "Ada".to_owned(), span: Span::new(SourceId(0), 5, 6) }];
+    let pause = Some(Duration::from_secs(2));
+    assert_eq!((found, errors), (Some(Greeter { tone: Tone::Rude, pause, names, times: 0 }), Vec::new()));
+
+    let (found, errors) = greeter(&section(vec![
+        ("ton", plain("rude", 2)),
+        ("tone", plain("rud", 3)),
+        ("pause", plain("0s", 4)),
+        ("greet", plain("Ada", 5)),
+        ("names", list(Vec::new(), 6)),
+        ("times", plain("2", 7)),
+        ("x", plain("4", 8)),
+    ]));
+    assert_eq!(found, Some(Greeter { times: 2, ..Greeter::default() }));
+    assert_eq!(
+        errors,
+        [
+            "102 unknown key `ton` | did you mean `tone`?",
+            "3 expected `kind` or `rude`, found `rud` | did you mean `rude`?",
+            "4 a duration of 0 is not allowed | write a duration such as `90s` or `15m`",
+            "5 expected a list of names, found the text `Ada` | write `[Ada]`",
+            "106 unknown key `names` | the keys are `tone`, `pause`, `greet` and `times`",
+            "108 unknown key `x` | the keys are `tone`, `pause`, `greet` and `times`",
+        ]
+    );
+    let (found, errors) = greeter(&plain("Ada", 1));
+    let hint = "write a map such as `{tone: …}`; the keys are `tone`, `pause`, `greet` and `times`";
+    assert_eq!((found, errors), (None, vec![format!("1 expected a greeter, found the text `Ada` | {hint}")]));
+    let (_, errors) = greeter(&section(vec![
+        ("greet", list(vec![plain(" ", 3), plain("~", 4)], 2)),
+        ("times", plain("4", 5)),
+    ]));
+    assert_eq!(
+        errors,
+        ["3 the text is empty", "4 expected text, found nothing", "5 must be between 1 and 3, found 4"]
+    );
+}
+
+#[test]
+fn words_have_their_names() {
+    assert_eq!(Tone::ALL.map(Tone::name), Tone::NAMES);
+    assert_eq!(Tone::ALL.map(|tone| Tone::parse(tone.name())), [Some(Tone::Kind), Some(Tone::Rude)]);
+    assert_eq!(Tone::parse("Kind"), None);
 }

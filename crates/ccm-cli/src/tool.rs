@@ -202,7 +202,7 @@ fn object(tool: ToolName) -> Value {
     let hints = tool.hints();
     json!({
         "name": tool.as_str(),
-        "set": tool.set().as_str(),
+        "set": tool.set().name(),
         "description": tool.description(),
         "annotations": {
             "readOnlyHint": hints.read_only,

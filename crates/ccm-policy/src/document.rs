@@ -1,70 +1,73 @@
 //! The policy file: text to typed sections, or every error with its location.
 
-mod fields;
-pub(crate) mod keys;
+mod authority;
+mod conditions;
+mod guard;
 mod patterns;
 mod rules;
 mod settings;
+mod values;
 mod written;
 
-use ccm_model::{
-    Diagnostic, DiagnosticKind, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest, escape_control,
-};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, SourceId, Span};
+use ccm_properties::{Located, PropertyValue as _, section};
 
 use crate::guard_class::GuardClass;
-use crate::rule::PolicyRule;
 use crate::verdict::PolicyVerdict;
 
-pub(crate) use fields::FieldReader;
-pub use fields::Located;
+pub use authority::FileAuthority;
+pub(crate) use conditions::{Count, OptionPatterns, PathGlob, ProgramGlobs, ResourceGlob};
+use guard::GuardVerdicts;
+use patterns::{OlderExecSection, OlderToolsSection, PatternSection};
 pub use patterns::{PolicyPattern, Whitelist, WhitelistEntry};
+use rules::RuleList;
+use settings::CallerSections;
 pub use settings::{
-    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, ApprovalTimes, AuditReceiver,
-    AuditSettings, BUILT_IN_PROFILES, GuardMode, PolicyProfile, ProgramSet, SandboxSettings, ToolLimits,
-    ToolSet, ToolSettings, WorkspaceSettings,
+    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, AuditSettings, BUILT_IN_PROFILES,
+    GuardMode, PolicyProfile, SandboxSettings, ToolLimits, ToolSet, ToolSettings, WorkspaceSettings,
 };
+use values::FormatVersion;
+pub use values::{AuditReceiver, ProgramSet};
 
 /// Limits on the cost of a hostile file.
 const LIMITS: ccm_yaml::Limits = ccm_yaml::Limits { depth: 32, nodes: 200_000, repeated: 10_000 };
 
-/// Sections of one policy file. A section that the file does not have is `None` or empty.
-#[derive(Debug, Default)]
-pub(crate) struct PolicyDocument {
-    pub trusted: Vec<Located<String>>,
-    pub workspace: Option<Located<WorkspaceSettings>>,
-    pub apply: Option<Located<ApplySettings>>,
-    pub tool: Option<Located<ToolSettings>>,
-    pub guard: Vec<(GuardClass, Located<PolicyVerdict>)>,
-    pub rules: Vec<PolicyRule>,
-    pub deny_patterns: Vec<PolicyPattern>,
-    pub allow_patterns: Vec<PolicyPattern>,
-    pub whitelist: Option<Whitelist>,
-    pub approval: Option<Located<ApprovalSettings>>,
-    pub sandbox: Option<Located<SandboxSettings>>,
-    pub limits: Option<Located<ToolLimits>>,
-    pub audit: Option<Located<AuditSettings>>,
-}
-
-/// What a file may do to the policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileAuthority {
-    /// The file may allow and deny.
-    Full,
-    /// The file may only make the policy stricter.
-    OnlyStricter,
-    /// The file belongs to the user of the run, and may only make the policy stricter.
-    OfUser,
-}
-
-impl FileAuthority {
-    /// Returns the advice on what such a file can't have.
-    pub(crate) fn advice(self) -> &'static str {
-        match self {
-            Self::OfUser => "remove it: your own policy adds to that of the system, and can't change it",
-            Self::Full | Self::OnlyStricter => {
-                "move it to policy.yaml, or list this file below `trusted` there"
-            }
-        }
+section! {
+    /// Rules about the commands that ccm and its tools may run.
+    #[derive(Debug, Default)]
+    pub(crate) struct PolicyDocument = "a policy" {
+        /// Version of the format: 1.
+        version: Option<FormatVersion> { name: "ccm_policy", required: true },
+        /// Names of files in `policy.d` that may allow something. The other files can only be stricter.
+        trusted: Vec<Located<String>> { noun: Some("a list of file names") },
+        /// Directory in which callers work.
+        workspace: Option<Located<WorkspaceSettings>>,
+        /// Settings of each kind of caller.
+        callers: CallerSections,
+        /// Verdicts of guard classes, instead of those of the standard guard.
+        guard: GuardVerdicts as Vec<(GuardClass, Located<PolicyVerdict>)>,
+        /// Rules. The strictest verdict of all rules that match a command decides.
+        rules: RuleList,
+        /// Regular expressions that are searched for in each simple command, as its words joined by one blank.
+        patterns: PatternSection,
+        /// Commands that are allowed; every other command is denied. A command is compared word by word.
+        whitelist: Option<Whitelist> { noun: Some("a list of commands") },
+        /// Approvers, and the conditions of an approval.
+        approval: Option<Located<ApprovalSettings>>,
+        /// Sandboxes of governed tools.
+        sandbox: Option<Located<SandboxSettings>>,
+        /// Limits of governed tools.
+        limits: Option<Located<ToolLimits>>,
+        /// Audit log.
+        audit: Option<Located<AuditSettings>>,
+        /// Settings of the exec tool in their older form.
+        tools: OlderToolsSection,
+        /// `false` is the same as `guard: off` for the caller `tool`.
+        enable_deny_patterns: Option<Located<bool>>,
+        /// The same as `deny` below `patterns`.
+        custom_deny_patterns: Vec<PolicyPattern> { noun: Some("a list of regular expressions") },
+        /// The same as `allow` below `patterns`.
+        custom_allow_patterns: Vec<PolicyPattern> { noun: Some("a list of regular expressions") },
     }
 }
 
@@ -85,149 +88,67 @@ pub(crate) fn parse(
             return PolicyDocument::default();
         }
     };
-    let mut reader = FieldReader::new(text, authority);
-    let beginning = Span::new(source, 0, 0);
-    let document = if let Some(root) = &root {
-        reader.document(root)
-    } else {
+    let Some(root) = root.filter(|root| !root.is_null()) else {
+        let beginning = Span::new(source, 0, 0);
         let error = Diagnostic::error(DiagnosticKind::Missing, beginning, "the policy is empty");
-        reader.push(error.with_hint("begin the file with `ccm_policy: 1`"));
-        PolicyDocument::default()
+        found.push(error.with_hint("begin the file with `ccm_policy: 1`"));
+        return PolicyDocument::default();
     };
-    found.append(&mut reader.found);
+    let mut document = PolicyDocument::decode(&root, found).unwrap_or_default();
+    if document.version.is_none() && root.as_map().is_some() {
+        let start = Span { end: root.span.start, ..root.span };
+        let error = Diagnostic::error(DiagnosticKind::Missing, start, "`ccm_policy` is missing");
+        found.push(error.with_hint("begin the file with `ccm_policy: 1`"));
+    }
+    authority.check(&root, found);
+    document.check(&root, text, found);
+    document.add_older_form();
     document
 }
 
-fn located<T>(entry: &NodeEntry, value: Option<T>) -> Option<Located<T>> {
-    value.map(|value| Located { value, span: entry.key.span })
+/// Returns the entry of a key of a map, unless it is null.
+fn given<'n>(node: &'n Node, key: &str) -> Option<&'n NodeEntry> {
+    node.as_map()?.entry(key).filter(|entry| !entry.value.is_null())
 }
 
-impl FieldReader<'_> {
-    fn document(&mut self, root: &Node) -> PolicyDocument {
-        let mut document = PolicyDocument::default();
-        let Some(map) = self.map(root, "a policy", keys::DOCUMENT) else { return document };
-        if let Some(entry) = Self::given(map, "ccm_policy") {
-            self.version(&entry.value);
-        } else {
-            let start = Span { end: root.span.start, ..root.span };
-            let error = Diagnostic::error(DiagnosticKind::Missing, start, "`ccm_policy` is missing");
-            self.push(error.with_hint("begin the file with `ccm_policy: 1`"));
+impl PolicyDocument {
+    /// Reports what fields of different sections, or the text of the file, make wrong.
+    fn check(&mut self, root: &Node, text: &str, found: &mut Vec<Diagnostic>) {
+        if let (Some(workspace), Some(entry)) = (&self.workspace, given(root, "workspace")) {
+            workspace.value.check(&entry.value, found);
         }
-        if self.is_stricter_only() {
-            self.check_only_stricter(map);
+        if let Some(Located { value: sandbox, .. }) = &self.sandbox {
+            found.extend(sandbox.check_profile(&sandbox.default));
         }
-        if let Some(entry) = Self::given(map, "trusted") {
-            document.trusted = self.texts(&entry.value, "a list of file names");
+        if let (Some(limits), Some(entry)) = (&self.limits, given(root, "limits")) {
+            limits.value.check(&entry.value, found);
         }
-        if let Some(entry) = Self::given(map, "workspace") {
-            document.workspace = located(entry, self.workspace(&entry.value));
-        }
-        if let Some(entry) = Self::given(map, "callers") {
-            self.callers(&entry.value, &mut document);
-        }
-        if let Some(entry) = Self::given(map, "guard") {
-            document.guard = self.guard_classes(&entry.value);
-        }
-        if let Some(entry) = Self::given(map, "approval") {
-            document.approval = located(entry, self.approval_settings(&entry.value));
-        }
-        if let Some(entry) = Self::given(map, "sandbox") {
-            document.sandbox = located(entry, self.sandbox_settings(&entry.value));
-        }
-        if let Some(entry) = Self::given(map, "limits") {
-            document.limits = located(entry, self.limits(&entry.value));
-        }
-        if let Some(entry) = Self::given(map, "audit") {
-            document.audit = located(entry, self.audit_settings(&entry.value));
-        }
-        self.patterns(map, &mut document);
-        self.older_form(map, &mut document);
-        if let Some(entry) = Self::given(map, "whitelist") {
-            document.whitelist = self.whitelist(&entry.key, &entry.value);
-        }
-        if let Some(entry) = Self::given(map, "rules") {
-            document.rules = self.rules(&entry.value);
-        }
-        document
-    }
-
-    /// Reports keys that a file without full authority can't have.
-    fn check_only_stricter(&mut self, map: &NodeMap) {
-        for entry in map.entries() {
-            let key = &*entry.key.text;
-            let is_known = keys::DOCUMENT.iter().any(|(name, _)| *name == key);
-            if is_known && !keys::ONLY_STRICTER.contains(&key) {
-                let message =
-                    format!("`{key}` is not allowed in this file, which can only make the policy stricter");
-                let error = Diagnostic::error(DiagnosticKind::Misplaced, entry.key.span, message);
-                let advice = self.authority.advice();
-                self.push(error.with_hint(advice));
-            }
+        for (node, error) in self.rules.invalid_conditions.drain(..) {
+            let span = node.locate(text, error.range.start, error.range.end);
+            let diagnostic = Diagnostic::error(error.kind, span, error.message);
+            found.push(error.hints.into_iter().fold(diagnostic, Diagnostic::with_hint));
         }
     }
 
-    pub(super) fn refuse_lifting(&mut self, span: Span, what: &str) {
-        let message = format!("{what} is not allowed in this file, which can only make the policy stricter");
-        let error = Diagnostic::error(DiagnosticKind::Misplaced, span, message);
-        let advice = self.authority.advice();
-        self.push(error.with_hint(advice));
-    }
-
-    fn callers(&mut self, node: &Node, document: &mut PolicyDocument) {
-        let Some(map) = self.map(node, "callers", keys::CALLERS) else { return };
-        if let Some(entry) = Self::given(map, "apply") {
-            document.apply = located(entry, self.apply_settings(&entry.value));
-        }
-        if let Some(entry) = Self::given(map, "tool") {
-            document.tool = located(entry, self.tool_settings(&entry.value));
-        }
-    }
-
-    /// Returns a guard class by its name.
-    pub(super) fn guard_class(&mut self, name: &str, span: Span) -> Option<GuardClass> {
-        let class = GuardClass::parse(name);
-        if class.is_none() {
-            let message = format!("unknown guard class `{}`", escape_control(name));
-            let error = Diagnostic::error(DiagnosticKind::InvalidValue, span, message);
-            self.push(match closest(name, GuardClass::all().map(GuardClass::name)) {
-                Some(nearest) => error.with_suggestion(Some(nearest)),
-                None => error.with_hint("`ccm policy show --classes` lists the guard classes"),
-            });
-        }
-        class
-    }
-
-    fn guard_classes(&mut self, node: &Node) -> Vec<(GuardClass, Located<PolicyVerdict>)> {
-        let NodeValue::Map(map) = &node.value else {
-            let message = format!("expected guard classes with their verdicts, found {}", node.describe());
-            let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
-            let mode = node.as_text().filter(|text| matches!(*text, "standard" | "audit" | "off"));
-            self.push(match mode {
-                Some(mode) => error.with_hint(format!(
-                    "write the mode below a caller: `callers: {{apply: {{guard: {mode}}}}}`"
-                )),
-                None => error.with_hint("write classes and verdicts: `guard: {package: ask}`"),
-            });
-            return Vec::new();
+    /// Adds the settings of the exec tool that ccm's policy replaces, at the top and below `tools: exec:`.
+    fn add_older_form(&mut self) {
+        let top = OlderExecSection {
+            enable_deny_patterns: self.enable_deny_patterns.take(),
+            custom_deny_patterns: std::mem::take(&mut self.custom_deny_patterns),
+            custom_allow_patterns: std::mem::take(&mut self.custom_allow_patterns),
         };
-        let words = PolicyVerdict::ALL.map(|verdict| (verdict.name(), verdict));
-        let mut classes = Vec::new();
-        for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
-            let class = self.guard_class(&entry.key.text, entry.key.span);
-            let verdict = self.word(&entry.value, &words);
-            let (Some(class), Some(verdict)) = (class, verdict) else { continue };
-            if class.is_unreadable() && verdict.value != PolicyVerdict::Deny {
-                let message = format!("`{class}` can't be changed: nobody can judge text that can't be read");
-                let error = Diagnostic::error(DiagnosticKind::InvalidValue, verdict.span, message);
-                self.push(error.with_hint("remove the line"));
-                continue;
+        for block in [top, std::mem::take(&mut self.tools.exec)] {
+            self.patterns.deny.extend(block.custom_deny_patterns);
+            self.patterns.allow.extend(block.custom_allow_patterns);
+            let Some(Located { value: is_enabled, span }) = block.enable_deny_patterns else { continue };
+            let tool = &mut self
+                .callers
+                .tool
+                .get_or_insert_with(|| Located { value: ToolSettings::default(), span })
+                .value;
+            if !is_enabled && tool.guard == GuardMode::Standard {
+                tool.guard = GuardMode::Off;
             }
-            if self.is_stricter_only() && verdict.value == PolicyVerdict::Allow {
-                self.refuse_lifting(verdict.span, "`allow`");
-                continue;
-            }
-            classes.push((class, verdict));
         }
-        classes
     }
 }

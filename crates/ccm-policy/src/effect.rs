@@ -1,5 +1,7 @@
 //! Effects of a command.
 
+use ccm_properties::words;
+
 use crate::links::{self, LinkDestination};
 use crate::lookup::Lookup;
 
@@ -25,66 +27,70 @@ pub struct Effect {
     pub code: Option<CodeSource>,
 }
 
-/// Kind of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EffectKind {
-    /// Starts a program.
-    Run,
-    /// Creates or changes a file.
-    Write,
-    /// Deletes a path.
-    Delete,
-    /// Reads a file or lists a directory.
-    Read,
-    /// Talks to a host.
-    Network,
-    /// Runs code that the analysis does not read.
-    Code,
-    /// Sends a signal.
-    Signal,
-    /// Runs as another user, or lets others do so.
-    Privilege,
-    /// Installs or removes packages.
-    Package,
-    /// Runs or changes containers.
-    Container,
-    /// Publishes something.
-    Publish,
-    /// Runs commands on another machine, or exchanges files with it.
-    Remote,
-    /// Changes a service.
-    Service,
-    /// Stops or restarts the machine.
-    Power,
-    /// Uses a disk past its file system.
-    Disk,
-    /// Lets something run later.
-    Persist,
-    /// Changes owners or modes.
-    Permissions,
-    /// Changes users or groups.
-    Account,
-    /// Changes policies, approvals or audit records.
-    Govern,
-    /// Reads or replaces credentials.
-    Secrets,
-    /// Changes mounts, network, clock or records of the system.
-    System,
-    /// Changes the running kernel.
-    Kernel,
+words! {
+    /// Kind of an effect.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum EffectKind = "effect" {
+        /// Starts a program.
+        Run = "run",
+        /// Creates or changes a file.
+        Write = "write",
+        /// Deletes a path.
+        Delete = "delete",
+        /// Reads a file or lists a directory.
+        Read = "read",
+        /// Talks to a host.
+        Network = "network",
+        /// Runs code that the analysis does not read.
+        Code = "code",
+        /// Sends a signal.
+        Signal = "signal",
+        /// Runs as another user, or lets others do so.
+        Privilege = "privilege",
+        /// Installs or removes packages.
+        Package = "package",
+        /// Runs or changes containers.
+        Container = "container",
+        /// Publishes something.
+        Publish = "publish",
+        /// Runs commands on another machine, or exchanges files with it.
+        Remote = "remote",
+        /// Changes a service.
+        Service = "service",
+        /// Stops or restarts the machine.
+        Power = "power",
+        /// Uses a disk past its file system.
+        Disk = "disk",
+        /// Lets something run later.
+        Persist = "persist",
+        /// Changes owners or modes.
+        Permissions = "permissions",
+        /// Changes users or groups.
+        Account = "account",
+        /// Changes policies, approvals or audit records.
+        Govern = "govern",
+        /// Reads or replaces credentials.
+        Secrets = "secrets",
+        /// Changes mounts, network, clock or records of the system.
+        System = "system",
+        /// Changes the running kernel.
+        Kernel = "kernel",
+    }
 }
 
-/// Origin of code that is run without being read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CodeSource {
-    /// The code is written in the command.
-    Inline,
-    /// The code is in a file.
-    File,
-    /// The code comes from a pipe or a download.
-    Pipe,
-    /// The origin is not known.
-    Unknown,
+words! {
+    /// Origin of code that is run without being read.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum CodeSource {
+        /// The code is written in the command.
+        Inline = "inline",
+        /// The code is in a file.
+        File = "file",
+        /// The code comes from a pipe or a download.
+        Pipe = "pipe",
+        /// The origin is not known.
+        Unknown = "unknown",
+    }
 }
 
 impl Effect {
@@ -123,79 +129,6 @@ impl Effect {
     pub fn with_action(mut self, action: impl Into<String>) -> Self {
         self.action = Some(action.into());
         self
-    }
-}
-
-impl EffectKind {
-    /// Every kind.
-    pub const ALL: [Self; 22] = [
-        Self::Run,
-        Self::Write,
-        Self::Delete,
-        Self::Read,
-        Self::Network,
-        Self::Code,
-        Self::Signal,
-        Self::Privilege,
-        Self::Package,
-        Self::Container,
-        Self::Publish,
-        Self::Remote,
-        Self::Service,
-        Self::Power,
-        Self::Disk,
-        Self::Persist,
-        Self::Permissions,
-        Self::Account,
-        Self::Govern,
-        Self::Secrets,
-        Self::System,
-        Self::Kernel,
-    ];
-
-    /// Returns the name in a policy file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Write => "write",
-            Self::Delete => "delete",
-            Self::Read => "read",
-            Self::Network => "network",
-            Self::Code => "code",
-            Self::Signal => "signal",
-            Self::Privilege => "privilege",
-            Self::Package => "package",
-            Self::Container => "container",
-            Self::Publish => "publish",
-            Self::Remote => "remote",
-            Self::Service => "service",
-            Self::Power => "power",
-            Self::Disk => "disk",
-            Self::Persist => "persist",
-            Self::Permissions => "permissions",
-            Self::Account => "account",
-            Self::Govern => "govern",
-            Self::Secrets => "secrets",
-            Self::System => "system",
-            Self::Kernel => "kernel",
-        }
-    }
-
-    /// Returns the kind of a name in a policy file.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-impl CodeSource {
-    /// Returns the name in a policy file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Inline => "inline",
-            Self::File => "file",
-            Self::Pipe => "pipe",
-            Self::Unknown => "unknown",
-        }
     }
 }
 

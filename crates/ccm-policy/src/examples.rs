@@ -7,13 +7,13 @@ use crate::analyse::analyse;
 use crate::analysis::{Analysis, AnalysisLimits};
 use crate::condition::NoValues;
 use crate::decision::CauseKind;
-use crate::document::Located;
 use crate::lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 use crate::matching::{MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
 use crate::request::{PolicyRequest, RequestCommand, Workspace};
 use crate::rule::PolicyRule;
 use crate::verdict::{Caller, PolicyVerdict};
+use ccm_properties::Located;
 
 /// Directory of examples, if the policy names no workspace.
 const DIRECTORY: &str = "/srv/workspace";

@@ -37,16 +37,16 @@ pub use analysis::{
     AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, GuardFinding, ProgramReference,
     UnreadableRequest, WayOut,
 };
+pub use ccm_properties::Located;
 pub use condition::{ConditionValues, NoValues};
 pub use decision::{
     ApprovalNeed, CauseKind, CommandDecision, GuardMessage, LiftedBy, LiftedClass, PolicyDecision,
     VerdictCause,
 };
 pub use document::{
-    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, ApprovalTimes, AuditReceiver,
-    AuditSettings, BUILT_IN_PROFILES, FileAuthority, GuardMode, Located, PolicyPattern, PolicyProfile,
-    ProgramSet, SandboxSettings, ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry,
-    WorkspaceSettings,
+    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, AuditReceiver, AuditSettings,
+    BUILT_IN_PROFILES, FileAuthority, GuardMode, PolicyPattern, PolicyProfile, ProgramSet, SandboxSettings,
+    ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry, WorkspaceSettings,
 };
 pub use effect::{CodeSource, Effect, EffectKind};
 pub use guard_class::GuardClass;

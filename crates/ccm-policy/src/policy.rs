@@ -6,9 +6,10 @@ use std::sync::Arc;
 use ccm_model::{
     Diagnostic, DiagnosticKind, Location, Severity, SourceId, SourceMap, Span, closest, escape_control,
 };
+use ccm_properties::Located;
 
 use crate::document::{
-    self, ApplySettings, ApprovalSettings, AuditSettings, FileAuthority, GuardMode, Located, PolicyDocument,
+    self, ApplySettings, ApprovalSettings, AuditSettings, FileAuthority, GuardMode, PolicyDocument,
     PolicyPattern, SandboxSettings, ToolLimits, ToolSettings, Whitelist, WorkspaceSettings,
 };
 use crate::examples;
@@ -152,17 +153,20 @@ struct PolicyMerge {
 
 impl PolicyMerge {
     fn add(&mut self, document: PolicyDocument, authority: FileAuthority, found: &mut Vec<Diagnostic>) {
-        let PolicyDocument { workspace, apply, tool, approval, sandbox, limits, audit, .. } = document;
+        let PolicyDocument { workspace, callers, approval, sandbox, limits, audit, .. } = document;
         let Self { policy, given, deny_patterns, allow_patterns } = self;
         let mut section = Section { given, found };
         section.set("workspace", workspace, &mut policy.workspace);
-        section.set("callers: apply", apply, &mut policy.apply);
-        section.set("callers: tool", tool, &mut policy.tool);
+        section.set("callers: apply", callers.apply, &mut policy.apply);
+        section.set("callers: tool", callers.tool, &mut policy.tool);
         section.set("approval", approval, &mut policy.approval);
         section.set("sandbox", sandbox, &mut policy.sandbox);
         section.set("limits", limits, &mut policy.limits);
         section.set("audit", audit, &mut policy.audit);
-        for (class, verdict) in document.guard {
+        // A file without full authority can't allow, which is reported already.
+        let is_allowed =
+            |verdict: &PolicyVerdict| authority == FileAuthority::Full || *verdict != PolicyVerdict::Allow;
+        for (class, verdict) in document.guard.into_iter().filter(|(_, verdict)| is_allowed(&verdict.value)) {
             let before = policy.guard.get(&class).map(|before| before.value);
             // Without full authority, a verdict counts only where it is stricter.
             let strictest = before.unwrap_or_else(|| {
@@ -189,9 +193,9 @@ impl PolicyMerge {
                 });
             }
         }
-        policy.rules.extend(document.rules);
-        deny_patterns.extend(document.deny_patterns);
-        allow_patterns.extend(document.allow_patterns);
+        policy.rules.extend(document.rules.rules);
+        deny_patterns.extend(document.patterns.deny);
+        allow_patterns.extend(document.patterns.allow);
         policy.whitelists.extend(document.whitelist);
     }
 }
@@ -313,11 +317,8 @@ impl Policy {
 
     /// Reports groups and profiles that do not exist.
     fn check_references(&self, found: &mut Vec<Diagnostic>) {
-        let mut reader = document::FieldReader::new("", FileAuthority::Full);
         for rule in &self.rules {
-            if let Some(sandbox) = &rule.sandbox {
-                reader.check_profile(sandbox, &self.sandbox);
-            }
+            found.extend(rule.sandbox.as_ref().and_then(|profile| self.sandbox.check_profile(profile)));
             let Some(ask) = &rule.action.ask else { continue };
             let members = match &ask.approvers {
                 ApproverSet::All => continue,
@@ -344,7 +345,6 @@ impl Policy {
                 found.push(error.with_hint("add approvers, or lower `count`"));
             }
         }
-        found.append(&mut reader.found);
     }
 
     /// Reports a policy with too many rules or examples, and returns `false` then.

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use ccm_model::{Glob, Span};
+use ccm_properties::{Located, OneOrMany, PositiveDuration, section};
 
 use crate::condition::RuleCondition;
-use crate::document::{ApprovalChannel, ApprovalTimes, Located};
+use crate::document::{ApprovalChannel, Count, OptionPatterns, PathGlob, ProgramGlobs, ResourceGlob};
 use crate::effect::EffectKind;
 use crate::guard_class::GuardClass;
 
@@ -53,23 +54,30 @@ pub enum Denial {
     Final,
 }
 
-/// Conditions of an approval.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ApprovalConditions {
-    /// Approvers.
-    pub approvers: ApproverSet,
-    /// Number of approvals from different approvers; `None` is 1.
-    pub count: Option<u32>,
-    /// A touch of a hardware key is required.
-    pub touch: bool,
-    /// The hardware key has to verify its user by PIN or fingerprint.
-    pub user_verified: bool,
-    /// Times, where they differ from those of the caller.
-    pub times: ApprovalTimes,
-    /// Channels, where they differ from those of the policy.
-    pub via: Option<Vec<ApprovalChannel>>,
-    /// Several uses of one approval.
-    pub grant: Option<Grant>,
+section! {
+    /// Conditions of an approval.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct ApprovalConditions = "the conditions of an approval" {
+        /// Group of approvers, or a list of approvers.
+        approvers: ApproverSet { default: Some("every approver") },
+        /// Number of approvals from different approvers.
+        count: Count<100> as Option<u32> { default: Some("1") },
+        /// Require a touch of a hardware key.
+        touch: bool { default: Some("`false`") },
+        /// Require a hardware key that asks its user for a PIN or fingerprint.
+        user_verified: bool { default: Some("`false`") },
+        /// Time in which the request can be approved.
+        pending: PositiveDuration as Option<Duration> { default: Some("that of the caller") },
+        /// Time in which the approval can be used.
+        valid: PositiveDuration as Option<Duration> { default: Some("that of the caller") },
+        /// Channels of an approval: `ssh`, `elicitation`.
+        via: Option<Vec<ApprovalChannel>> {
+            noun: Some("a list of channels"),
+            default: Some("those of the policy"),
+        },
+        /// Number of uses of an approval, and the time for them.
+        grant: Option<Grant>,
+    }
 }
 
 /// Approvers of a rule.
@@ -93,21 +101,29 @@ pub struct Grant {
     pub time: Duration,
 }
 
-/// Commands and changes that a rule is about. All parts that are given have to match.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RuleMatch {
-    /// Names or absolute paths of programs, of which one has to match.
-    pub programs: Vec<Glob>,
-    /// All arguments.
-    pub arguments: Option<Vec<ArgumentPattern>>,
-    /// Options with their values.
-    pub options: Vec<OptionPattern>,
-    /// Kinds of effects, of which one has to match.
-    pub effects: Vec<EffectKind>,
-    /// Path that an effect writes, deletes or reads.
-    pub path: Option<Glob>,
-    /// Resource, such as `service#nginx`.
-    pub resource: Option<Glob>,
+section! {
+    /// Commands and changes that a rule is about. All parts that are given have to match.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct RuleMatch = "what the rule matches" {
+        /// Name of the program, or its absolute path. May be a glob, or a list.
+        programs: ProgramGlobs as Vec<Glob> {
+            name: "program",
+            noun: Some("a program, or a list of programs"),
+        },
+        /// All arguments, each a glob. Options may stand in any order; `**` stands for any further arguments.
+        arguments: Option<Vec<ArgumentPattern>> { name: "args", noun: Some("a list of arguments") },
+        /// Options with globs of their values, such as `--context: "prod*"`; null for an option without a value.
+        options: OptionPatterns as Vec<OptionPattern> { name: "option" },
+        /// Effect of the command or change, or a list of effects.
+        effects: OneOrMany<EffectKind> as Vec<EffectKind> {
+            name: "effect",
+            noun: Some("an effect, or a list of effects"),
+        },
+        /// Glob of a path that an effect writes, deletes or reads.
+        path: PathGlob as Option<Glob>,
+        /// Glob of a resource such as `service#{nginx,app}`.
+        resource: ResourceGlob as Option<Glob>,
+    }
 }
 
 /// Pattern of an argument.
@@ -128,13 +144,15 @@ pub struct OptionPattern {
     pub value: Option<Glob>,
 }
 
-/// Commands with which a rule is tested.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RuleExamples {
-    /// Commands that the rule has to match.
-    pub yes: Vec<Located<String>>,
-    /// Commands that the rule must not match.
-    pub no: Vec<Located<String>>,
+section! {
+    /// Commands with which a rule is tested.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct RuleExamples = "examples" {
+        /// Commands that the rule has to match.
+        yes: Vec<Located<String>> { noun: Some("a list of commands") },
+        /// Commands that the rule must not match.
+        no: Vec<Located<String>> { noun: Some("a list of commands") },
+    }
 }
 
 impl RuleMatch {

@@ -325,13 +325,13 @@ impl ToolBroker {
         self.check_user(caller)?;
         let settings = checked.policy.tool_settings();
         if !settings.tools.contains(&set) {
-            let message = format!("the policy does not offer the tools of the set {}", set.as_str());
-            let hint = format!("let an operator add `{}` to `tools` below `callers: tool`", set.as_str());
+            let message = format!("the policy does not offer the tools of the set {}", set.name());
+            let hint = format!("let an operator add `{}` to `tools` below `callers: tool`", set.name());
             return refuse(AnswerKind::Denied, &message, None, &hint);
         }
         if !self.sets.contains(&set) {
-            let message = format!("the tools of the set {} are not offered here", set.as_str());
-            let hint = format!("start ccm with `--set {}`", set.as_str());
+            let message = format!("the tools of the set {} are not offered here", set.name());
+            let hint = format!("start ccm with `--set {}`", set.name());
             return refuse(AnswerKind::Denied, &message, None, &hint);
         }
         match self.recorder() {

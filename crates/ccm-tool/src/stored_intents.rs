@@ -194,8 +194,8 @@ impl ApprovalDoor for StoredIntents {
 fn content(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> IntentContent {
     let ToolApprovalRequest { caller, analysis, decision, policy, needs, .. } = request;
     let conditions: Vec<ApprovalConditions> = needs.iter().map(|need| need.conditions.clone()).collect();
-    let of_needs = conditions.iter().filter_map(|conditions| conditions.times.valid).min();
-    let valid = of_needs.or(policy.tool_settings().times.valid).unwrap_or(VALID);
+    let of_needs = conditions.iter().filter_map(|conditions| conditions.valid).min();
+    let valid = of_needs.or(policy.tool_settings().valid).unwrap_or(VALID);
     let mut unknown = unknown_parts(analysis);
     unknown.extend(analysis.unreadable.iter().map(|unreadable| unreadable.message.clone()));
     let mut rules = asking_rules(policy, decision);

@@ -61,6 +61,6 @@ async fn relay(arguments: &McpArguments, service: ServiceStream, signals: &Signa
 
 impl ToolSetArgument {
     pub(super) fn as_str(self) -> &'static str {
-        self.tool_set().as_str()
+        self.tool_set().name()
     }
 }

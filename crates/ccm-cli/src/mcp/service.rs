@@ -159,9 +159,8 @@ fn settings(
     served: ServedUser,
     console: &Console,
 ) -> McpSettings {
-    let is_asked_for = |set: &ToolSet| {
-        preface.sets.as_ref().is_none_or(|sets| sets.iter().any(|asked| asked == set.as_str()))
-    };
+    let is_asked_for =
+        |set: &ToolSet| preface.sets.as_ref().is_none_or(|sets| sets.iter().any(|asked| asked == set.name()));
     let sets: Vec<ToolSet> = arguments.sets.iter().map(|set| set.tool_set()).filter(is_asked_for).collect();
     let (console, state) = (console.clone(), arguments.state.state_dir);
     let (pid, started) = own_process();

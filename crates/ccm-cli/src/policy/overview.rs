@@ -19,7 +19,7 @@ pub(super) fn text(checked: Option<&CheckedPolicy>, all_classes: bool) -> String
         text += &format!("workspace: {}{restricted}\n", escape_control(path));
     }
     for caller in Caller::ALL {
-        text += &format!("guard for {}: {}\n", caller.name(), policy.guard_mode(caller).as_str());
+        text += &format!("guard for {}: {}\n", caller.name(), policy.guard_mode(caller).name());
     }
     let classes = classes(policy, all_classes);
     if !classes.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn json(checked: Option<&CheckedPolicy>, all_classes: bool) -> Value 
         let location = policy.location(rule.span).map(|at| at.to_string());
         json!({ "rule": policy.rule_label(position), "location": location, "action": action(rule) })
     };
-    let guard = |caller: Caller| (caller.name().to_owned(), json!(policy.guard_mode(caller).as_str()));
+    let guard = |caller: Caller| (caller.name().to_owned(), json!(policy.guard_mode(caller).name()));
     let words = policy.whitelists().iter().map(|list| &list.commands);
     json!({
         "files": checked.map(|checked| &checked.files),

@@ -74,7 +74,7 @@ async fn call(
     let mut client = ServiceClient { lines: BufReader::new(reader).lines(), writer, next: 0 };
     let wait = command.wait().unwrap_or_default();
     let preface = ConnectionPreface {
-        sets: Some(vec![ToolSet::GovernedExecute.as_str().to_owned()]),
+        sets: Some(vec![ToolSet::GovernedExecute.name().to_owned()]),
         of_user: true,
         wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
     };

@@ -183,13 +183,13 @@ impl<'s> ApprovalDesk<'s> {
         let conditions: Vec<ApprovalConditions> =
             decision.needs(self.policy).into_iter().map(|need| need.conditions).collect();
         let unknown = unknown_parts(analysis);
-        let times = self.policy.apply_settings().times;
+        let times = self.policy.apply_settings();
         let least = |of_rule: fn(&ApprovalConditions) -> Option<Duration>, of_caller: Option<Duration>| {
             let of_rules = conditions.iter().filter_map(of_rule).min();
             of_rules.or(of_caller).unwrap_or(APPLY_TIME)
         };
-        let pending = least(|conditions| conditions.times.pending, times.pending);
-        let valid = least(|conditions| conditions.times.valid, times.valid);
+        let pending = least(|conditions| conditions.pending, times.pending);
+        let valid = least(|conditions| conditions.valid, times.valid);
         let content = IntentContent {
             caller: apply_caller(),
             tool: "apply".to_owned(),

@@ -34,7 +34,7 @@ fn document(policy: &Policy, explained: &ExplainedCommand) -> Value {
     json!({
         "verdict": decision.verdict.name(),
         "allowed": decision.is_allowed(),
-        "guard": decision.mode.as_str(),
+        "guard": decision.mode.name(),
         "caller": explained.caller.name(),
         "directory": explained.directory,
         "message": decision.guard_message(analysis).map(|message| message.to_string()),

@@ -1,13 +1,47 @@
 //! Regular expressions, the whitelist, and the older form of both.
 
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, Span, split_words};
-
-use super::fields::{FieldReader, Located};
-use super::settings::{GuardMode, ToolSettings};
-use super::{PolicyDocument, keys};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, Span, split_words};
+use ccm_properties::{Located, PropertyKind, PropertyValue, TextKind, ValueError, section};
 
 /// Maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 4096;
+
+const EXPRESSIONS: Option<&str> = Some("a list of regular expressions");
+
+section! {
+    /// Regular expressions that are searched for in each simple command, as its words joined by one blank.
+    #[derive(Debug, Default)]
+    pub(crate) struct PatternSection = "patterns" {
+        /// Patterns that deny a command, whatever the case of its letters.
+        deny: Vec<PolicyPattern> { noun: EXPRESSIONS },
+        /// Patterns that lift guard classes, `deny` patterns and rules with `deny: true` for a command. They lift no
+        /// other rule, no restriction to the workspace, and nothing for text that can't be read.
+        allow: Vec<PolicyPattern> { noun: EXPRESSIONS },
+    }
+}
+
+section! {
+    /// Settings of tools that the policy replaces.
+    #[derive(Debug, Default)]
+    pub(crate) struct OlderToolsSection = "settings of tools" {
+        /// Settings of the exec tool.
+        exec: OlderExecSection,
+    }
+}
+
+section! {
+    /// Settings of the exec tool that the policy replaces.
+    #[derive(Debug, Default)]
+    #[expect(clippy::struct_field_names, reason = "these are the keys of the older form")]
+    pub(crate) struct OlderExecSection = "settings of the exec tool" {
+        /// `false` is the same as `guard: off` for the caller `tool`.
+        enable_deny_patterns: Option<Located<bool>>,
+        /// The same as `deny` below `patterns`.
+        custom_deny_patterns: Vec<PolicyPattern> { noun: EXPRESSIONS },
+        /// The same as `allow` below `patterns`.
+        custom_allow_patterns: Vec<PolicyPattern> { noun: EXPRESSIONS },
+    }
+}
 
 /// Regular expression of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +55,21 @@ impl PolicyPattern {
     /// Returns the expression as it is written.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+impl PropertyValue for PolicyPattern {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::FILLED);
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let text = String::decode(node, errors)?;
+        if text.len() > MAX_PATTERN {
+            let message = "this regular expression is too large";
+            let error = Diagnostic::error(DiagnosticKind::LimitExceeded, node.span, message);
+            errors.push(error.with_hint("write several shorter expressions"));
+            return None;
+        }
+        Some(Self { text, span: node.span })
     }
 }
 
@@ -42,76 +91,30 @@ pub struct WhitelistEntry {
     pub span: Span,
 }
 
-impl FieldReader<'_> {
-    pub(super) fn patterns(&mut self, map: &NodeMap, document: &mut PolicyDocument) {
-        if let Some(entry) = Self::given(map, "patterns")
-            && let Some(patterns) = self.map(&entry.value, "patterns", keys::PATTERNS)
-        {
-            if let Some(entry) = Self::given(patterns, "deny") {
-                self.expressions(&entry.value, &mut document.deny_patterns);
-            }
-            if let Some(entry) = Self::given(patterns, "allow") {
-                if self.is_stricter_only() {
-                    self.refuse_lifting(entry.key.span, "`allow`");
-                }
-                self.expressions(&entry.value, &mut document.allow_patterns);
+impl PropertyValue for WhitelistEntry {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind::FILLED);
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let text = String::decode(node, errors)?;
+        match split_words(&text) {
+            Ok(words) => Some(Self { words, span: node.span }),
+            Err(error) => {
+                let error = ValueError::new(format!("not a command: {error}")).with_hint("close the quotes");
+                errors.push(error.at(node.span));
+                None
             }
         }
     }
+}
 
-    /// Reads the settings of the exec tool that ccm's policy replaces, at the top and below `tools: exec:`.
-    pub(super) fn older_form(&mut self, map: &NodeMap, document: &mut PolicyDocument) {
-        let mut blocks = vec![map];
-        if let Some(tools) = Self::given(map, "tools")
-            && let Some(tools) = self.map(&tools.value, "settings of tools", keys::TOOLS)
-            && let Some(exec) = Self::given(tools, "exec")
-            && let Some(exec) = self.map(&exec.value, "settings of the exec tool", keys::TOOLS_EXEC)
-        {
-            blocks.push(exec);
-        }
-        for block in blocks {
-            if let Some(entry) = Self::given(block, "custom_deny_patterns") {
-                self.expressions(&entry.value, &mut document.deny_patterns);
-            }
-            if let Some(entry) = Self::given(block, "custom_allow_patterns") {
-                self.expressions(&entry.value, &mut document.allow_patterns);
-            }
-            let Some(entry) = Self::given(block, "enable_deny_patterns") else { continue };
-            let Some(is_enabled) = self.boolean(&entry.value) else { continue };
-            let tool = document
-                .tool
-                .get_or_insert_with(|| Located { value: ToolSettings::default(), span: entry.key.span });
-            if !is_enabled && tool.value.guard == GuardMode::Standard {
-                tool.value.guard = GuardMode::Off;
-            }
-        }
+impl PropertyValue for Whitelist {
+    const KIND: PropertyKind = Vec::<WhitelistEntry>::KIND;
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        Vec::decode(node, errors).map(|commands| Self { commands, span: node.span })
     }
 
-    fn expressions(&mut self, node: &Node, patterns: &mut Vec<PolicyPattern>) {
-        for Located { value, span } in self.texts(node, "a list of regular expressions") {
-            if value.len() <= MAX_PATTERN {
-                patterns.push(PolicyPattern { text: value, span });
-                continue;
-            }
-            let error = Diagnostic::error(
-                DiagnosticKind::LimitExceeded,
-                span,
-                "this regular expression is too large",
-            );
-            self.push(error.with_hint("write several shorter expressions"));
-        }
-    }
-
-    pub(super) fn whitelist(&mut self, key: &NodeKey, node: &Node) -> Option<Whitelist> {
-        let mut commands = Vec::new();
-        for text in self.texts(node, "a list of commands") {
-            match split_words(&text.value) {
-                Ok(words) if !words.is_empty() => commands.push(WhitelistEntry { words, span: text.span }),
-                Ok(_) => {}
-                Err(error) => self.invalid(text.span, format!("not a command: {error}"), "close the quotes"),
-            }
-        }
-        node.as_list()?;
-        Some(Whitelist { commands, span: key.span })
+    fn decode_entry(entry: &ccm_properties::NodeEntry, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        Self::decode(&entry.value, errors).map(|list| Self { span: entry.key.span, ..list })
     }
 }

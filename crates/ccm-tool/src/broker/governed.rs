@@ -158,8 +158,8 @@ impl ToolBroker {
         if door.use_grant(&request).map_err(unapproved)? {
             return Ok("grant".to_owned());
         }
-        let of_needs = needs.iter().filter_map(|need| need.conditions.times.pending).min();
-        let pending = of_needs.or(policy.tool_settings().times.pending).unwrap_or(PENDING);
+        let of_needs = needs.iter().filter_map(|need| need.conditions.pending).min();
+        let pending = of_needs.or(policy.tool_settings().pending).unwrap_or(PENDING);
         let handle = door.ask(&request, pending).map_err(unapproved)?;
         Err(Box::new(refusal::waiting(&handle, reason)))
     }

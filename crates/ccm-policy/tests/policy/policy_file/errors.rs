@@ -153,7 +153,7 @@ fn wrong_values_are_errors() {
         ),
         (
             "limits: {calls: many}\n",
-            "2:17 expected a number of calls in a time, found the text `many` | write the number and the time, such as `60/1m`",
+            "2:17 expected a number of calls in a time, found `many` | write the number and the time, such as `60/1m`",
         ),
         ("limits: {parallel: 0}\n", "2:20 must be between 1 and 1000, found 0"),
         (
@@ -195,6 +195,14 @@ fn regular_expressions_are_bounded() {
     }
     let empty = errors("patterns: {allow: ['x*']}\n");
     assert!(empty[0].contains("matches the empty text"), "{empty:?}");
+}
+
+#[test]
+fn a_rule_with_an_error_in_its_match_is_not_compared_with_others() {
+    let rules = "rules:\n  - {match: {program: [a, '[']}, ask: true, examples: {yes: [b]}}\n  - {match: {program: c}, deny: true}\n";
+    let found = errors(rules);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_error("limits: {timeout: [1]}\n", "2:19 expected a duration such as `90s`, found a list");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn every_section_is_read() {
     assert_eq!(production.action.deny, Some(Denial::Final));
     let ask = restarts.action.ask.as_ref().expect("conditions");
     assert_eq!(ask.approvers, ApproverSet::Group("ops".to_owned()));
-    assert_eq!(ask.times.pending, Some(Duration::from_secs(1800)));
+    assert_eq!(ask.pending, Some(Duration::from_secs(1800)));
     assert_eq!(ask.grant.map(|grant| (grant.uses, grant.time.as_secs())), Some((10, 3600)));
     let ask = etc.action.ask.as_ref().expect("conditions");
     assert!(ask.touch && ask.count == Some(2));

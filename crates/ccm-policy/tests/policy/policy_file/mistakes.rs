@@ -39,11 +39,11 @@ fn values_of_another_form_lead_to_the_right_one() {
         ),
         (
             "patterns: {deny: rm}\n",
-            "2:18 expected a list of regular expressions, found the text `rm` | write a list: `[rm]`",
+            "2:18 expected a list of regular expressions, found the text `rm` | write `[rm]`",
         ),
         (
             "whitelist: git status\n",
-            "2:12 expected a list of commands, found the text `git status` | write a list: `[git status]`",
+            "2:12 expected a list of commands, found the text `git status` | write `[git status]`",
         ),
         (
             "rules: {name: a, deny: true}\n",
@@ -63,7 +63,7 @@ fn values_of_another_form_lead_to_the_right_one() {
         ),
         (
             "rules: [{match: {program: git, args: push}, deny: true}]\n",
-            "2:38 expected a list of arguments, found the text `push` | write a list: `[push]`",
+            "2:38 expected a list of arguments, found the text `push` | write `[push]`",
         ),
         (
             "rules: [{match: {program: git, args: [push origin]}, deny: true}]\n",
@@ -91,7 +91,7 @@ fn values_of_another_form_lead_to_the_right_one() {
         ),
         (
             "rules: [{match: {program: git}, allow: publish}]\n",
-            "2:40 expected a list of guard classes, found the text `publish` | write a list: `[publish]`",
+            "2:40 expected a list of guard classes, found the text `publish` | write `[publish]`",
         ),
         (
             "rules: [{match: {program: git}, deny: true, examples: [git push]}]\n",

@@ -77,7 +77,7 @@ fn each_wrong_call_says_what_to_do_instead() {
         ("code_execution", json!({"language": "ruby", "code": "1"}), "can't be `ruby`"),
         ("process_kill", json!({"pid": 1}), "process 1 is the init of this machine"),
         ("process_kill", json!({"pid": std::process::id()}), "was not started by a call of this caller"),
-        ("resume", json!({"intent": "../../etc/passwd"}), "`intent` is not an id"),
+        ("resume", json!({"intent": "../../etc/passwd"}), "`intent` of `resume` is not an id"),
     ] {
         let result = client.call(tool, input);
         let text = text(&result);

@@ -74,7 +74,7 @@ impl ToolRun {
             Ok(call) => call,
             Err(NoCall::Refused(error)) => return Err(error),
             Err(NoCall::BadInput { tool, error, is_json }) => {
-                return print(&broker.refuse_input(tool.as_str(), &caller, &error), is_json, &console);
+                return print(&broker.refuse_input(tool.name(), &caller, &error), is_json, &console);
             }
         };
         let mut on_progress = |step: CallProgress<'_>| {
@@ -85,7 +85,7 @@ impl ToolRun {
         let canceller = shared.canceller.clone();
         let context = CallContext { caller: &caller, canceller, on_progress: &mut on_progress };
         let wait = command.wait().unwrap_or_default();
-        let answer = broker.call_and_wait(call.tool.as_str(), &call.input, context, wait).await;
+        let answer = broker.call_and_wait(call.tool.name(), &call.input, context, wait).await;
         let code = print(&answer, call.is_json, &console);
         match shared.canceller.cause() {
             Some(StopCause::Signal { number, .. }) => code.map(|_| signal_code(*number)),
@@ -173,10 +173,10 @@ fn list(
         });
         return console.print(&printed::document(&document)).map(|_| code);
     }
-    let width = tools.iter().map(|tool| tool.as_str().len()).max().unwrap_or_default();
+    let width = tools.iter().map(|tool| tool.name().len()).max().unwrap_or_default();
     let line = |tool: &ToolName| {
         let first = tool.description().split(". ").next().unwrap_or_default().trim_end_matches('.');
-        format!("{:width$}  {first}\n", tool.as_str())
+        format!("{:width$}  {first}\n", tool.name())
     };
     console.print(&tools.iter().map(line).collect::<String>())?;
     if let Some(answer) = withheld {
@@ -201,7 +201,7 @@ fn report_withheld(answer: &ToolAnswer, console: &Console) {
 fn object(tool: ToolName) -> Value {
     let hints = tool.hints();
     json!({
-        "name": tool.as_str(),
+        "name": tool.name(),
         "set": tool.set().name(),
         "description": tool.description(),
         "annotations": {

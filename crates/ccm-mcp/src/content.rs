@@ -35,7 +35,7 @@ pub(crate) fn tool(name: ToolName) -> Tool {
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(hints.open_world);
-    Tool::new(name.as_str(), name.description(), object(name.input_schema()))
+    Tool::new(name.name(), name.description(), object(name.input_schema()))
         .with_raw_output_schema(object(name.output_schema()))
         .with_annotations(annotations)
 }

@@ -1,6 +1,7 @@
 //! Answers to calls.
 
 use ccm_model::escape_control;
+use ccm_properties::words;
 use ccm_runtime::ExitCode;
 use serde_json::{Value, json};
 
@@ -9,53 +10,28 @@ use crate::input::ToolInputError;
 /// Label of everything that came from a command. Nobody has checked the text: instructions in it are data.
 pub const UNTRUSTED: &str = "EXTERNAL_UNTRUSTED";
 
-/// Kind of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerKind {
-    /// The tool did what the call asked for.
-    Done,
-    /// A command ran and failed, or could not start.
-    CommandFailed,
-    /// The policy refuses the call. Nothing was run.
-    Denied,
-    /// A person has to approve the call. Nothing was run.
-    ApprovalRequired,
-    /// The approval ended, was rejected or can't be used. Nothing was run.
-    ApprovalEnded,
-    /// Nothing could be tried.
-    NotTried,
-    /// The input has an error. Nothing was run.
-    BadInput,
+words! {
+    /// Kind of an answer, whose name is `status` in the structured content.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AnswerKind {
+        /// The tool did what the call asked for.
+        Done = "done",
+        /// A command ran and failed, or could not start.
+        CommandFailed = "failed",
+        /// The policy refuses the call. Nothing was run.
+        Denied = "denied",
+        /// A person has to approve the call. Nothing was run.
+        ApprovalRequired = "approval_required",
+        /// The approval ended, was rejected or can't be used. Nothing was run.
+        ApprovalEnded = "approval_ended",
+        /// Nothing could be tried.
+        NotTried = "not_tried",
+        /// The input has an error. Nothing was run.
+        BadInput = "bad_input",
+    }
 }
 
 impl AnswerKind {
-    /// Returns the word for the kind, which is `status` in the structured content.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::CommandFailed => "failed",
-            Self::Denied => "denied",
-            Self::ApprovalRequired => "approval_required",
-            Self::ApprovalEnded => "approval_ended",
-            Self::NotTried => "not_tried",
-            Self::BadInput => "bad_input",
-        }
-    }
-
-    /// Returns the kind of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        let all = [
-            Self::Done,
-            Self::CommandFailed,
-            Self::Denied,
-            Self::ApprovalRequired,
-            Self::ApprovalEnded,
-            Self::NotTried,
-            Self::BadInput,
-        ];
-        all.into_iter().find(|kind| kind.as_str() == word)
-    }
-
     /// Returns `true` if the text is the output that the caller asked for, and not a message about the call.
     pub fn has_output(self) -> bool {
         matches!(self, Self::Done | Self::CommandFailed)
@@ -106,7 +82,7 @@ impl ToolAnswer {
             text += &format!("\ninstead: {}", escape_control(hint));
         }
         let structured = json!({
-            "status": kind.as_str(),
+            "status": kind.name(),
             "error": error,
             "reason": reason,
             "instead": hints,

@@ -246,7 +246,7 @@ impl ToolBroker {
         let session = &self.session;
         match call {
             ToolCall::Validate { manifest } => {
-                read_tools::validate(session, &manifest).with("status", AnswerKind::Done.as_str())
+                read_tools::validate(session, &manifest).with("status", AnswerKind::Done.name())
             }
             ToolCall::Noop { manifest } => read_tools::noop(session, &manifest, &context.canceller).await,
             ToolCall::Graph { manifest, format } => read_tools::graph(session, &manifest, format),
@@ -258,7 +258,7 @@ impl ToolBroker {
                 read_tools::policy_explain(session, &self.policy_or_standard(), call, context.caller)
             }
             call => {
-                let message = format!("`{}` is no tool that reads", call.tool().as_str());
+                let message = format!("`{}` is no tool that reads", call.tool().name());
                 let hint = "call a tool that reads".to_owned();
                 ToolAnswer::error(AnswerKind::BadInput, &message, None, &[hint])
             }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ccm_properties::words;
+
 use crate::catalog::ToolName;
 
 /// Call with a checked input.
@@ -54,8 +56,8 @@ pub enum ToolCall {
     Graph {
         /// Path of the manifest.
         manifest: String,
-        /// Format: `text`, `dot` or `mermaid`.
-        format: &'static str,
+        /// Format of the graph.
+        format: GraphFormat,
     },
     /// `facts`.
     Facts {
@@ -131,28 +133,37 @@ pub enum CommandText {
     Code(CodeLanguage, String),
 }
 
-/// Language of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CodeLanguage {
-    /// Python 3.
-    Python,
-    /// JavaScript.
-    JavaScript,
-    /// TypeScript.
-    TypeScript,
+words! {
+    /// Language of code.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum CodeLanguage {
+        /// Python 3.
+        Python = "python",
+        /// JavaScript.
+        JavaScript = "javascript",
+        /// TypeScript.
+        TypeScript = "typescript",
+    }
 }
 
-impl CodeLanguage {
-    /// Every language.
-    pub const ALL: [Self; 3] = [Self::Python, Self::JavaScript, Self::TypeScript];
+words! {
+    /// Format of a graph.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum GraphFormat {
+        /// Lines of text.
+        #[default]
+        Text = "text",
+        /// Graphviz.
+        Dot = "dot",
+        /// Mermaid.
+        Mermaid = "mermaid",
+    }
+}
 
-    /// Returns the name that callers use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::JavaScript => "javascript",
-            Self::TypeScript => "typescript",
-        }
+impl CommandCall {
+    /// Builds a call without anything but the command.
+    pub(crate) fn new(tool: ToolName, text: CommandText) -> Self {
+        Self { tool, text, environment: Vec::new(), directory: None, timeout: None, reason: None }
     }
 }
 

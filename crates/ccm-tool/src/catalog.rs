@@ -3,51 +3,54 @@
 use std::time::Duration;
 
 use ccm_policy::ToolSet;
+use ccm_properties::words;
 
-/// Longest time limit of `exec`.
-const MAX_EXEC: Duration = Duration::from_secs(300);
-/// Longest time limit of the tools that run code.
-const MAX_CODE: Duration = Duration::from_secs(120);
+/// Longest time limit of `exec` in milliseconds.
+pub(crate) const MAX_EXEC_TIME: i64 = 300_000;
+/// Longest time limit of the tools that run code in milliseconds.
+pub(crate) const MAX_CODE_TIME: i64 = 120_000;
 
-/// Tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ToolName {
-    /// Runs a program with arguments, or a text for `/bin/sh`.
-    Exec,
-    /// Runs a bash script.
-    Bash,
-    /// Runs code in a language runtime.
-    CodeExecution,
-    /// Lists processes that calls of the caller started.
-    ProcessList,
-    /// Shows one of these processes.
-    ProcessInspect,
-    /// Sends a signal to one of these processes.
-    ProcessKill,
-    /// Runs an approved call.
-    Resume,
-    /// Withdraws a call that waits for an approval.
-    Cancel,
-    /// Shows whether a call is approved.
-    ApprovalStatus,
-    /// Applies a manifest that an approver has signed or approves.
-    Apply,
-    /// Checks a manifest.
-    Validate,
-    /// Shows what a run of a manifest would change.
-    Noop,
-    /// Shows the order of the resources of a manifest.
-    Graph,
-    /// Shows facts of the machine.
-    Facts,
-    /// Explains resource types.
-    Explain,
-    /// Shows recorded runs.
-    History,
-    /// Shows the state of manifests.
-    Status,
-    /// Judges a command without running it.
-    PolicyExplain,
+words! {
+    /// Tool.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ToolName {
+        /// Runs a program with arguments, or a text for `/bin/sh`.
+        Exec = "exec",
+        /// Runs a bash script.
+        Bash = "bash",
+        /// Runs code in a language runtime.
+        CodeExecution = "code_execution",
+        /// Lists processes that calls of the caller started.
+        ProcessList = "process_list",
+        /// Shows one of these processes.
+        ProcessInspect = "process_inspect",
+        /// Sends a signal to one of these processes.
+        ProcessKill = "process_kill",
+        /// Runs an approved call.
+        Resume = "resume",
+        /// Withdraws a call that waits for an approval.
+        Cancel = "cancel",
+        /// Shows whether a call is approved.
+        ApprovalStatus = "approval_status",
+        /// Applies a manifest that an approver has signed or approves.
+        Apply = "apply",
+        /// Checks a manifest.
+        Validate = "validate",
+        /// Shows what a run of a manifest would change.
+        Noop = "noop",
+        /// Shows the order of the resources of a manifest.
+        Graph = "graph",
+        /// Shows facts of the machine.
+        Facts = "facts",
+        /// Explains resource types.
+        Explain = "explain",
+        /// Shows recorded runs.
+        History = "history",
+        /// Shows the state of manifests.
+        Status = "status",
+        /// Judges a command without running it.
+        PolicyExplain = "policy_explain",
+    }
 }
 
 /// Hints about a tool for its caller. They are no promise of a sandbox.
@@ -64,57 +67,6 @@ pub struct ToolHints {
 }
 
 impl ToolName {
-    /// Every tool.
-    pub const ALL: [Self; 18] = [
-        Self::Exec,
-        Self::Bash,
-        Self::CodeExecution,
-        Self::ProcessList,
-        Self::ProcessInspect,
-        Self::ProcessKill,
-        Self::Resume,
-        Self::Cancel,
-        Self::ApprovalStatus,
-        Self::Apply,
-        Self::Validate,
-        Self::Noop,
-        Self::Graph,
-        Self::Facts,
-        Self::Explain,
-        Self::History,
-        Self::Status,
-        Self::PolicyExplain,
-    ];
-
-    /// Returns the name that callers use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exec => "exec",
-            Self::Bash => "bash",
-            Self::CodeExecution => "code_execution",
-            Self::ProcessList => "process_list",
-            Self::ProcessInspect => "process_inspect",
-            Self::ProcessKill => "process_kill",
-            Self::Resume => "resume",
-            Self::Cancel => "cancel",
-            Self::ApprovalStatus => "approval_status",
-            Self::Apply => "apply",
-            Self::Validate => "validate",
-            Self::Noop => "noop",
-            Self::Graph => "graph",
-            Self::Facts => "facts",
-            Self::Explain => "explain",
-            Self::History => "history",
-            Self::Status => "status",
-            Self::PolicyExplain => "policy_explain",
-        }
-    }
-
-    /// Returns the tool of a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
-    }
-
     /// Returns the set that the tool belongs to.
     pub fn set(self) -> ToolSet {
         match self {
@@ -155,11 +107,12 @@ impl ToolName {
 
     /// Returns the longest time limit of the commands of the tool; `None` if it runs none.
     pub fn max_timeout(self) -> Option<Duration> {
-        match self {
-            Self::Exec => Some(MAX_EXEC),
-            Self::Bash | Self::CodeExecution => Some(MAX_CODE),
-            _ => None,
-        }
+        let millis = match self {
+            Self::Exec => MAX_EXEC_TIME,
+            Self::Bash | Self::CodeExecution => MAX_CODE_TIME,
+            _ => return None,
+        };
+        Some(Duration::from_millis(millis.unsigned_abs()))
     }
 
     /// Returns what the tool does, for its caller.
@@ -219,14 +172,14 @@ mod tests {
             assert!(!tool.hints().destructive && tool.max_timeout().is_none(), "{tool:?}");
         }
         let executing = ToolName::ALL.into_iter().filter(|tool| tool.is_executing());
-        let executing: Vec<&str> = executing.map(ToolName::as_str).collect();
+        let executing: Vec<&str> = executing.map(ToolName::name).collect();
         assert_eq!(executing, ["exec", "bash", "code_execution", "process_kill", "resume", "apply"]);
     }
 
     #[test]
     fn names_lead_to_their_tools() {
         for tool in ToolName::ALL {
-            assert_eq!(ToolName::parse(tool.as_str()), Some(tool));
+            assert_eq!(ToolName::parse(tool.name()), Some(tool));
             assert!(!tool.description().is_empty());
         }
         assert_eq!(ToolName::parse("rm"), None);

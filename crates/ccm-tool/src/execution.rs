@@ -124,7 +124,7 @@ pub(crate) fn answer(
     let left: Vec<String> = finished.left_running.iter().map(ToString::to_string).collect();
     let error = ending.filter(|_| timed_out || finished.exit == Exit::Cancelled);
     let structured = json!({
-        "status": kind.as_str(),
+        "status": kind.name(),
         "command": command,
         "args": args,
         "exitCode": code,

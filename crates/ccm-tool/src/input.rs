@@ -1,14 +1,23 @@
-//! Checks of the input of a call.
+//! Inputs of the tools, each declared once: its fields, their checks, and the call that they make.
+
+mod reading;
+mod values;
 
 use std::time::Duration;
 
-use ccm_host::full_signal_name;
 use ccm_model::{closest, escape_control};
-use serde_json::Value;
+use ccm_properties::{PropertySet, PropertySpec, aliases, object_schema, section, words};
+use serde_json::{Value, json};
 
-use crate::call::{AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, ToolCall};
-use crate::catalog::ToolName;
-use crate::fields::InputFields;
+pub use self::reading::json_kind;
+use self::values::{
+    Arguments, FilledText, InputPath, InputText, IntentId, ManifestPath, Milliseconds, ProcessNumber,
+    RunCount, SignalName, Variables, Word,
+};
+use crate::call::{
+    AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, GraphFormat, ToolCall,
+};
+use crate::catalog::{MAX_CODE_TIME, MAX_EXEC_TIME, ToolName};
 
 /// Maximum size of an input in bytes, as JSON.
 pub const MAX_INPUT: u64 = 4 << 20;
@@ -21,12 +30,6 @@ const MAX_MANIFEST: usize = 16 << 10;
 const MAX_CODE: usize = 1 << 20;
 const MAX_REASON: usize = 1000;
 const MAX_NAME: usize = 1024;
-
-const EXEC: &[&str] = &["command", "args", "env", "workingDir", "working_dir", "timeoutMs", "reason"];
-const BASH: &[&str] = &["script", "workingDir", "working_dir", "timeoutMs", "reason"];
-const CODE: &[&str] = &["language", "code", "timeoutMs", "reason"];
-const APPLY: &[&str] = &["manifest", "text", "reason"];
-const POLICY_EXPLAIN: &[&str] = &["command", "args", "workingDir", "working_dir", "shell"];
 
 /// Error in the input of a call. Nothing was run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,58 +50,12 @@ impl ToolInputError {
 /// Checks the input of a tool.
 pub fn normalise(name: &str, input: &Value) -> Result<ToolCall, ToolInputError> {
     let tool = ToolName::parse(name).ok_or_else(|| unknown_tool(name))?;
-    let fields = |known| InputFields::new(tool.as_str(), input, known);
-    Ok(match tool {
-        ToolName::Exec => ToolCall::Command(exec(&fields(EXEC)?, tool)?),
-        ToolName::Bash => ToolCall::Command(bash(&fields(BASH)?)?),
-        ToolName::CodeExecution => ToolCall::Command(code(&fields(CODE)?)?),
-        ToolName::ProcessList => {
-            fields(&[])?;
-            ToolCall::ProcessList
-        }
-        ToolName::ProcessInspect => ToolCall::ProcessInspect { pid: pid(&fields(&["pid"])?)? },
-        ToolName::ProcessKill => {
-            let fields = fields(&["pid", "signal"])?;
-            ToolCall::ProcessKill { pid: pid(&fields)?, signal: signal(&fields)? }
-        }
-        ToolName::Resume => ToolCall::Resume { intent: intent(&fields(&["intent"])?)? },
-        ToolName::Cancel => ToolCall::Cancel { intent: intent(&fields(&["intent"])?)? },
-        ToolName::ApprovalStatus => ToolCall::ApprovalStatus { intent: intent(&fields(&["intent"])?)? },
-        ToolName::Apply => ToolCall::Apply(apply(&fields(APPLY)?)?),
-        ToolName::Validate => ToolCall::Validate { manifest: manifest(&fields(&["manifest"])?)? },
-        ToolName::Noop => ToolCall::Noop { manifest: manifest(&fields(&["manifest"])?)? },
-        ToolName::Graph => {
-            let fields = fields(&["manifest", "format"])?;
-            let format = fields.word("format", &["text", "dot", "mermaid"])?.unwrap_or("text");
-            ToolCall::Graph { manifest: manifest(&fields)?, format }
-        }
-        ToolName::Facts => ToolCall::Facts { path: fields(&["path"])?.text("path", MAX_NAME)? },
-        ToolName::Explain => ToolCall::Explain { name: fields(&["name"])?.text("name", MAX_NAME)? },
-        ToolName::History => {
-            let fields = fields(&["run", "limit"])?;
-            let limit = fields.number("limit", 1, 1000)?.unwrap_or(20);
-            ToolCall::History {
-                run: fields.text("run", MAX_NAME)?,
-                limit: usize::try_from(limit).unwrap_or_default(),
-            }
-        }
-        ToolName::Status => ToolCall::Status { manifest: fields(&["manifest"])?.path("manifest")? },
-        ToolName::PolicyExplain => {
-            let fields = fields(POLICY_EXPLAIN)?;
-            let mut call = exec(&fields, tool)?;
-            if fields.word("shell", &["sh", "bash"])? == Some("bash")
-                && let CommandText::Shell(text) = call.text
-            {
-                call.text = CommandText::Bash(text);
-            }
-            ToolCall::PolicyExplain(call)
-        }
-    })
+    read(tool, input)
 }
 
 fn unknown_tool(name: &str) -> ToolInputError {
     let shown: String = name.chars().take(64).collect();
-    let names = ToolName::ALL.map(ToolName::as_str);
+    let names = ToolName::ALL.map(ToolName::name);
     let hint = match closest(name, names) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("use one of: {}", names.join(", ")),
@@ -106,128 +63,325 @@ fn unknown_tool(name: &str) -> ToolInputError {
     ToolInputError::new(format!("there is no tool `{}`", escape_control(&shown)), hint)
 }
 
-fn exec(fields: &InputFields<'_>, tool: ToolName) -> Result<CommandCall, ToolInputError> {
-    let command = fields.required("command", MAX_SHELL)?;
-    let is_explained = tool == ToolName::PolicyExplain;
-    let text = match fields.arguments("args")? {
-        Some(arguments) => {
-            let words = std::iter::once(command).chain(arguments).collect();
-            CommandText::Words(words)
+/// Declares the input of each tool, and the call that it makes.
+macro_rules! inputs {
+    ($($tool:ident($input:ty) => $call:expr;)*) => {
+        fn read(tool: ToolName, input: &Value) -> Result<ToolCall, ToolInputError> {
+            match tool {
+                $(ToolName::$tool => {
+                    let call: fn($input) -> Result<ToolCall, ToolInputError> = $call;
+                    reading::read(tool, input).and_then(call)
+                })*
+            }
         }
+
+        fn fields(tool: ToolName) -> &'static [PropertySpec] {
+            match tool {
+                $(ToolName::$tool => <$input>::PROPERTIES,)*
+            }
+        }
+    };
+}
+
+inputs! {
+    Exec(ExecInput) => |input| Ok(input.call());
+    Bash(BashInput) => |input| Ok(input.call());
+    CodeExecution(CodeInput) => CodeInput::call;
+    ProcessList(NoInput) => |_| Ok(ToolCall::ProcessList);
+    ProcessInspect(ProcessInput) => |input| Ok(ToolCall::ProcessInspect { pid: input.pid });
+    ProcessKill(KillInput) => |input| Ok(input.call());
+    Resume(IntentInput) => |input| Ok(ToolCall::Resume { intent: input.intent });
+    Cancel(IntentInput) => |input| Ok(ToolCall::Cancel { intent: input.intent });
+    ApprovalStatus(IntentInput) => |input| Ok(ToolCall::ApprovalStatus { intent: input.intent });
+    Apply(ApplyInput) => ApplyInput::call;
+    Validate(ManifestInput) => |input| Ok(ToolCall::Validate { manifest: input.manifest });
+    Noop(ManifestInput) => |input| Ok(ToolCall::Noop { manifest: input.manifest });
+    Graph(GraphInput) => |input| Ok(ToolCall::Graph { manifest: input.manifest, format: input.format });
+    Facts(FactsInput) => |input| Ok(ToolCall::Facts { path: input.path });
+    Explain(ExplainInput) => |input| Ok(ToolCall::Explain { name: input.name });
+    History(HistoryInput) => |input| Ok(ToolCall::History { run: input.run, limit: input.limit.unwrap_or(20) });
+    Status(StatusInput) => |input| Ok(ToolCall::Status { manifest: input.manifest });
+    PolicyExplain(PolicyExplainInput) => |input| Ok(input.call());
+}
+
+impl ToolName {
+    /// Returns the JSON schema of the input.
+    pub fn input_schema(self) -> Value {
+        let fields = fields(self);
+        let mut schema = object_schema(fields);
+        for (alias, name) in aliases(fields) {
+            let mut field = schema["properties"][name].clone();
+            field["description"] = json!(format!("Other name of `{name}`."));
+            schema["properties"][alias] = field;
+        }
+        schema
+    }
+}
+
+section! {
+    /// Input of `exec`.
+    #[derive(Default)]
+    struct ExecInput {
+        /// Name or path of the program; without `args`, a text for /bin/sh.
+        command: FilledText<MAX_SHELL> as String { required: true },
+        /// Arguments of the program. Without them, `command` is a text for /bin/sh.
+        args: Arguments as Option<Vec<String>>,
+        /// Further variables of the environment.
+        env: Variables as Vec<(String, String)>,
+        /// Working directory: relative to the workspace, or absolute and inside.
+        directory: InputPath as Option<String> { name: "workingDir", aliases: &["working_dir"] },
+        /// Longest running time in milliseconds.
+        timeout: Milliseconds<MAX_EXEC_TIME> as Option<Duration> { name: "timeoutMs" },
+        /// Why the command is needed; approvers see it as unchecked text.
+        reason: InputText<MAX_REASON> as Option<String>,
+    }
+}
+
+impl ExecInput {
+    fn call(self) -> ToolCall {
+        let Self { command, args, env: environment, directory, timeout, reason } = self;
+        let text = program_or_shell(command, args);
+        ToolCall::Command(CommandCall { tool: ToolName::Exec, text, environment, directory, timeout, reason })
+    }
+}
+
+fn program_or_shell(command: String, arguments: Option<Vec<String>>) -> CommandText {
+    match arguments {
+        Some(arguments) => CommandText::Words(std::iter::once(command).chain(arguments).collect()),
         None => CommandText::Shell(command),
-    };
-    Ok(CommandCall {
-        tool,
-        text,
-        environment: if is_explained { Vec::new() } else { fields.variables("env")? },
-        directory: directory(fields)?,
-        timeout: if is_explained { None } else { timeout(fields, tool)? },
-        reason: if is_explained { None } else { fields.text("reason", MAX_REASON)? },
-    })
-}
-
-fn bash(fields: &InputFields<'_>) -> Result<CommandCall, ToolInputError> {
-    Ok(CommandCall {
-        tool: ToolName::Bash,
-        text: CommandText::Bash(fields.required("script", MAX_SHELL)?),
-        environment: Vec::new(),
-        directory: directory(fields)?,
-        timeout: timeout(fields, ToolName::Bash)?,
-        reason: fields.text("reason", MAX_REASON)?,
-    })
-}
-
-fn code(fields: &InputFields<'_>) -> Result<CommandCall, ToolInputError> {
-    let tool = ToolName::CodeExecution;
-    let language = fields.word("language", &["python", "javascript", "typescript", "shell"])?;
-    let language = language.ok_or_else(|| {
-        let hint = "add `language`: `python`, `javascript`, `typescript` or `shell`";
-        ToolInputError::new("`code_execution` needs `language`", hint)
-    })?;
-    let text = match CodeLanguage::ALL.into_iter().find(|known| known.as_str() == language) {
-        Some(language) => CommandText::Code(language, fields.required("code", MAX_CODE)?),
-        None => CommandText::Bash(fields.required("code", MAX_SHELL)?),
-    };
-    Ok(CommandCall {
-        tool,
-        text,
-        environment: Vec::new(),
-        directory: None,
-        timeout: timeout(fields, tool)?,
-        reason: fields.text("reason", MAX_REASON)?,
-    })
-}
-
-/// Returns the working directory, which has two names.
-fn directory(fields: &InputFields<'_>) -> Result<Option<String>, ToolInputError> {
-    match (fields.path("workingDir")?, fields.path("working_dir")?) {
-        (Some(_), Some(_)) => Err(ToolInputError::new(
-            "`workingDir` and `working_dir` are the same field, and both are given",
-            "keep one of them",
-        )),
-        (one, other) => Ok(one.or(other)),
     }
 }
 
-fn timeout(fields: &InputFields<'_>, tool: ToolName) -> Result<Option<Duration>, ToolInputError> {
-    fields.timeout("timeoutMs", tool.max_timeout().unwrap_or_default())
-}
-
-fn manifest(fields: &InputFields<'_>) -> Result<String, ToolInputError> {
-    let missing = || ToolInputError::new("`manifest` is missing", "add `manifest`: the path of a manifest");
-    let path = fields.path("manifest")?.ok_or_else(missing)?;
-    if path == "-" {
-        return Err(ToolInputError::new(
-            "a tool can't read a manifest from standard input",
-            "write the manifest to a file, and pass its path",
-        ));
+section! {
+    /// Input of `bash`.
+    #[derive(Default)]
+    struct BashInput {
+        /// Script for bash.
+        script: FilledText<MAX_SHELL> as String { required: true },
+        /// Working directory: relative to the workspace, or absolute and inside.
+        directory: InputPath as Option<String> { name: "workingDir", aliases: &["working_dir"] },
+        /// Longest running time in milliseconds.
+        timeout: Milliseconds<MAX_CODE_TIME> as Option<Duration> { name: "timeoutMs" },
+        /// Why the command is needed; approvers see it as unchecked text.
+        reason: InputText<MAX_REASON> as Option<String>,
     }
-    Ok(path)
 }
 
-fn apply(fields: &InputFields<'_>) -> Result<ApplyCall, ToolInputError> {
-    let text = fields.text("text", MAX_MANIFEST)?.filter(|text| !text.trim().is_empty());
-    let manifest = match text {
-        None if fields.path("manifest")?.is_none() => {
-            return Err(ToolInputError::new(
-                "`apply` needs a manifest",
-                "add `manifest`, the path of a manifest, or its `text`",
-            ));
-        }
-        None => AppliedManifest::Path(manifest(fields)?),
-        Some(_) if fields.path("manifest")?.is_some() => {
-            return Err(ToolInputError::new(
-                "`manifest` and `text` are both given, and each is a manifest",
-                "keep one of them",
-            ));
-        }
-        Some(text) => AppliedManifest::Text(text),
-    };
-    Ok(ApplyCall { manifest, reason: fields.text("reason", MAX_REASON)? })
-}
-
-fn pid(fields: &InputFields<'_>) -> Result<i32, ToolInputError> {
-    let number = fields.number("pid", 1, i64::from(i32::MAX))?;
-    let number = number
-        .ok_or_else(|| ToolInputError::new("`pid` is missing", "add `pid`; `process_list` shows them"))?;
-    Ok(i32::try_from(number).unwrap_or(i32::MAX))
-}
-
-fn signal(fields: &InputFields<'_>) -> Result<&'static str, ToolInputError> {
-    let name = fields.number_or_text("signal")?.unwrap_or_else(|| "TERM".to_owned());
-    full_signal_name(&name).ok_or_else(|| {
-        let message = format!("there is no signal `{}`", escape_control(&name));
-        ToolInputError::new(message, "use a name such as `TERM`, `INT`, `HUP` or `KILL`")
-    })
-}
-
-fn intent(fields: &InputFields<'_>) -> Result<String, ToolInputError> {
-    let id = fields.required("intent", 64)?;
-    if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-        return Ok(id);
+impl BashInput {
+    fn call(self) -> ToolCall {
+        let Self { script, directory, timeout, reason } = self;
+        let call = CommandCall::new(ToolName::Bash, CommandText::Bash(script));
+        ToolCall::Command(CommandCall { directory, timeout, reason, ..call })
     }
-    Err(ToolInputError::new(
-        "`intent` is not an id",
-        "pass the value of `intent` from the answer that asked for an approval",
-    ))
+}
+
+words! {
+    /// Language of code, shell included.
+    #[derive(Clone, Copy, Default)]
+    enum InputLanguage {
+        #[default]
+        Python = "python",
+        JavaScript = "javascript",
+        TypeScript = "typescript",
+        Shell = "shell",
+    }
+}
+
+section! {
+    /// Input of `code_execution`.
+    #[derive(Default)]
+    struct CodeInput {
+        /// Language of the code: `python`, `javascript`, `typescript` or `shell`.
+        language: Word<InputLanguage> as InputLanguage { required: true },
+        /// The code.
+        code: FilledText<MAX_CODE> as String { required: true },
+        /// Longest running time in milliseconds.
+        timeout: Milliseconds<MAX_CODE_TIME> as Option<Duration> { name: "timeoutMs" },
+        /// Why the command is needed; approvers see it as unchecked text.
+        reason: InputText<MAX_REASON> as Option<String>,
+    }
+}
+
+impl CodeInput {
+    fn call(self) -> Result<ToolCall, ToolInputError> {
+        let Self { language, code, timeout, reason } = self;
+        let text = match CodeLanguage::parse(language.name()) {
+            Some(language) => CommandText::Code(language, code),
+            None if code.len() < MAX_SHELL => CommandText::Bash(code),
+            None => {
+                let message =
+                    format!("`code` in shell has {} bytes; the limit is {}", code.len(), MAX_SHELL - 1);
+                let hint = "write the data to a file of the workspace, and pass its path";
+                return Err(ToolInputError::new(message, hint));
+            }
+        };
+        let call = CommandCall::new(ToolName::CodeExecution, text);
+        Ok(ToolCall::Command(CommandCall { timeout, reason, ..call }))
+    }
+}
+
+section! {
+    /// Input of a tool without fields.
+    #[derive(Default)]
+    struct NoInput {}
+}
+
+section! {
+    /// Input of `process_inspect`.
+    #[derive(Default)]
+    struct ProcessInput {
+        /// Number of the process, as `process_list` shows it.
+        pid: ProcessNumber as i32 { required: true },
+    }
+}
+
+section! {
+    /// Input of `process_kill`.
+    #[derive(Default)]
+    struct KillInput {
+        /// Number of the process, as `process_list` shows it.
+        pid: ProcessNumber as i32 { required: true },
+        /// Name or number of the signal; TERM by default.
+        signal: SignalName as Option<&'static str>,
+    }
+}
+
+impl KillInput {
+    fn call(self) -> ToolCall {
+        ToolCall::ProcessKill { pid: self.pid, signal: self.signal.unwrap_or("SIGTERM") }
+    }
+}
+
+section! {
+    /// Input of `resume`, `cancel` and `approval_status`.
+    #[derive(Default)]
+    struct IntentInput {
+        /// Id of the intent, from the answer that asked for an approval.
+        intent: IntentId as String { required: true },
+    }
+}
+
+section! {
+    /// Input of `apply`.
+    #[derive(Default)]
+    struct ApplyInput {
+        /// Path of the manifest; or else `text`.
+        manifest: ManifestPath as Option<String>,
+        /// Text of the manifest, whose paths are absolute; an approver reads and approves it.
+        text: InputText<MAX_MANIFEST> as Option<String>,
+        /// Why the command is needed; approvers see it as unchecked text.
+        reason: InputText<MAX_REASON> as Option<String>,
+    }
+}
+
+impl ApplyInput {
+    fn call(self) -> Result<ToolCall, ToolInputError> {
+        let manifest = match (self.manifest, self.text.filter(|text| !text.trim().is_empty())) {
+            (Some(path), None) => AppliedManifest::Path(path),
+            (None, Some(text)) => AppliedManifest::Text(text),
+            (None, None) => {
+                let hint = "add `manifest`, the path of a manifest, or its `text`";
+                return Err(ToolInputError::new("`apply` needs a manifest", hint));
+            }
+            (Some(_), Some(_)) => {
+                let message = "`manifest` and `text` are both given, and each is a manifest";
+                return Err(ToolInputError::new(message, "keep one of them"));
+            }
+        };
+        Ok(ToolCall::Apply(ApplyCall { manifest, reason: self.reason }))
+    }
+}
+
+section! {
+    /// Input of `validate` and `noop`.
+    #[derive(Default)]
+    struct ManifestInput {
+        /// Path of the manifest.
+        manifest: ManifestPath as String { required: true },
+    }
+}
+
+section! {
+    /// Input of `graph`.
+    #[derive(Default)]
+    struct GraphInput {
+        /// Path of the manifest.
+        manifest: ManifestPath as String { required: true },
+        /// Format; text by default.
+        format: Word<GraphFormat> as GraphFormat,
+    }
+}
+
+section! {
+    /// Input of `facts`.
+    #[derive(Default)]
+    struct FactsInput {
+        /// Path within the facts, such as `host.info.os`.
+        path: InputText<MAX_NAME> as Option<String>,
+    }
+}
+
+section! {
+    /// Input of `explain`.
+    #[derive(Default)]
+    struct ExplainInput {
+        /// Type such as `file`, or property such as `file.mode`.
+        name: InputText<MAX_NAME> as Option<String>,
+    }
+}
+
+section! {
+    /// Input of `history`.
+    #[derive(Default)]
+    struct HistoryInput {
+        /// Id of a run, its beginning, or `last`.
+        run: InputText<MAX_NAME> as Option<String>,
+        /// Maximum number of runs; 20 by default.
+        limit: RunCount as Option<usize>,
+    }
+}
+
+section! {
+    /// Input of `status`.
+    #[derive(Default)]
+    struct StatusInput {
+        /// Path of one manifest.
+        manifest: InputPath as Option<String>,
+    }
+}
+
+words! {
+    /// Shell of a text.
+    #[derive(Clone, Copy, Default)]
+    enum InputShell {
+        #[default]
+        Sh = "sh",
+        Bash = "bash",
+    }
+}
+
+section! {
+    /// Input of `policy_explain`.
+    #[derive(Default)]
+    struct PolicyExplainInput {
+        /// Program, or a text for a shell.
+        command: FilledText<MAX_SHELL> as String { required: true },
+        /// Arguments of the program. Without them, `command` is a text for /bin/sh.
+        args: Arguments as Option<Vec<String>>,
+        /// Working directory: relative to the workspace, or absolute and inside.
+        directory: InputPath as Option<String> { name: "workingDir", aliases: &["working_dir"] },
+        /// Shell of a text; sh by default.
+        shell: Word<InputShell> as InputShell,
+    }
+}
+
+impl PolicyExplainInput {
+    fn call(self) -> ToolCall {
+        let text = match (program_or_shell(self.command, self.args), self.shell) {
+            (CommandText::Shell(text), InputShell::Bash) => CommandText::Bash(text),
+            (text, _) => text,
+        };
+        let directory = self.directory;
+        ToolCall::PolicyExplain(CommandCall { directory, ..CommandCall::new(ToolName::PolicyExplain, text) })
+    }
 }

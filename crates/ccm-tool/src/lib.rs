@@ -22,7 +22,6 @@ mod caller;
 mod catalog;
 mod documents;
 mod execution;
-mod fields;
 mod input;
 mod output;
 mod prepared;
@@ -45,13 +44,12 @@ pub use approvals::{
     ApprovalDoor, ApprovalFailure, IntentHandle, IntentState, StoredCall, ToolApprovalRequest,
 };
 pub use broker::{BrokerConfig, CallContext, CallProgress, ToolBroker};
-pub use call::{AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, ToolCall};
+pub use call::{AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, GraphFormat, ToolCall};
 pub use caller::{CallerKind, ToolCaller};
 pub use catalog::{ToolHints, ToolName};
 pub use ccm_policy::ToolSet;
 pub use documents::{DocumentationPage, ToolDocument};
-pub use fields::json_kind;
-pub use input::{MAX_INPUT, ToolInputError, normalise};
+pub use input::{MAX_INPUT, ToolInputError, json_kind, normalise};
 pub use reader::reader_answer;
 pub use records::{CallRecorder, RecordFailure, RecordedCall};
 pub use served_user::{ConnectionRefused, ServedUser, ServiceConnection, ServiceConnections};

@@ -162,7 +162,7 @@ impl PreparedCall {
             .map(|(name, value)| (name.clone(), sha256(format!("{name}\0{value}").as_bytes()).into()))
             .collect();
         json!({
-            "tool": self.call.tool.as_str(),
+            "tool": self.call.tool.name(),
             "argv": argv,
             "cwd": self.directory.display().to_string(),
             "user": user,

@@ -30,7 +30,7 @@ fn object(found: &CallProcess) -> Value {
 pub(crate) fn list(registry: &ProcessRegistry, caller: &ToolCaller) -> ToolAnswer {
     match registry.processes(caller) {
         Ok(found) => ToolAnswer::document(json!({
-            "status": AnswerKind::Done.as_str(),
+            "status": AnswerKind::Done.name(),
             "processes": found.iter().map(object).collect::<Vec<_>>(),
             "trust": UNTRUSTED,
         })),
@@ -62,14 +62,14 @@ pub(crate) fn find(
 
 /// Shows a process of a caller.
 pub(crate) fn inspect(found: &CallProcess) -> ToolAnswer {
-    ToolAnswer::document(object(found)).with("status", AnswerKind::Done.as_str()).with("trust", UNTRUSTED)
+    ToolAnswer::document(object(found)).with("status", AnswerKind::Done.name()).with("trust", UNTRUSTED)
 }
 
 /// Sends a signal to a process.
 pub(crate) fn kill(found: &CallProcess, signal: &str, intent: &str) -> ToolAnswer {
     match found.process.signal(signal) {
         Ok(()) => ToolAnswer::document(json!({
-            "status": AnswerKind::Done.as_str(),
+            "status": AnswerKind::Done.name(),
             "pid": found.process.pid,
             "signal": signal,
             "intent": intent,

@@ -15,7 +15,7 @@ use ccm_runtime::{
 use serde_json::{Value, json};
 
 use crate::answer::{AnswerKind, ToolAnswer};
-use crate::call::{CommandCall, CommandText};
+use crate::call::{CommandCall, CommandText, GraphFormat};
 use crate::caller::ToolCaller;
 
 /// Maximum size of an answer in bytes.
@@ -108,7 +108,7 @@ pub(crate) async fn noop(session: &Session, manifest: &str, canceller: &Cancelle
         Ok(report) => {
             let code = report.record.code.number();
             document(json!({
-                "status": AnswerKind::Done.as_str(),
+                "status": AnswerKind::Done.name(),
                 "exitCode": code,
                 "events": events,
                 "truncated": size > MAX_DOCUMENT,
@@ -119,20 +119,20 @@ pub(crate) async fn noop(session: &Session, manifest: &str, canceller: &Cancelle
 }
 
 /// Shows the order of the resources of a manifest.
-pub(crate) fn graph(session: &Session, manifest: &str, format: &str) -> ToolAnswer {
+pub(crate) fn graph(session: &Session, manifest: &str, format: GraphFormat) -> ToolAnswer {
     let input = match read(session, manifest) {
         Ok(input) => input,
         Err(answer) => return *answer,
     };
     let render = match format {
-        "dot" => RenderFormat::Dot,
-        "mermaid" => RenderFormat::Mermaid,
-        _ => RenderFormat::Text,
+        GraphFormat::Dot => RenderFormat::Dot,
+        GraphFormat::Mermaid => RenderFormat::Mermaid,
+        GraphFormat::Text => RenderFormat::Text,
     };
     match session.load(&input) {
         Ok(loaded) => {
             let graph = loaded.graph(render);
-            let answer = document(json!({ "status": "done", "format": format, "graph": graph }));
+            let answer = document(json!({ "status": "done", "format": format.name(), "graph": graph }));
             if answer.is_error() { answer } else { ToolAnswer { text: graph, ..answer } }
         }
         Err(errors) => invalid(manifest, Finding::of_all(&errors)),
@@ -144,7 +144,7 @@ pub(crate) fn facts(session: &Session, path: Option<&str>) -> ToolAnswer {
     match session.facts(&GivenFacts::default(), path) {
         Ok(value) => {
             let facts: Value = serde_json::from_str(&printed::json(&value)).unwrap_or_default();
-            document(json!({ "status": AnswerKind::Done.as_str(), "facts": facts }))
+            document(json!({ "status": AnswerKind::Done.name(), "facts": facts }))
         }
         Err(errors) => {
             let findings = serde_json::to_value(Finding::of_all(&errors)).unwrap_or_default();
@@ -164,7 +164,7 @@ pub(crate) fn explain(session: &Session, name: Option<&str>) -> ToolAnswer {
     match session.explain(name) {
         Ok(explanation) => {
             let explanation = serde_json::to_value(&explanation).unwrap_or_default();
-            document(json!({ "status": AnswerKind::Done.as_str(), "explanation": explanation }))
+            document(json!({ "status": AnswerKind::Done.name(), "explanation": explanation }))
         }
         Err(error) => {
             let hint = match &error.nearest {
@@ -185,12 +185,12 @@ pub(crate) fn history(session: &Session, run: Option<&str>, limit: usize) -> Too
     };
     let Some(run) = run else {
         let runs = history.select(&RunFilter { limit: Some(limit), ..RunFilter::default() });
-        return document(json!({ "status": AnswerKind::Done.as_str(), "runs": history.json(&runs) }));
+        return document(json!({ "status": AnswerKind::Done.name(), "runs": history.json(&runs) }));
     };
     match history.find(run) {
         Ok(run) => match history.events(run) {
             Ok(events) => {
-                document(json!({ "status": AnswerKind::Done.as_str(), "run": run.json_with(&events) }))
+                document(json!({ "status": AnswerKind::Done.name(), "run": run.json_with(&events) }))
             }
             Err(error) => failed(&error, HINT),
         },
@@ -202,7 +202,7 @@ pub(crate) fn history(session: &Session, run: Option<&str>, limit: usize) -> Too
 pub(crate) fn status(session: &Session, manifest: Option<&str>) -> ToolAnswer {
     match session.status() {
         Ok(status) => document(json!({
-            "status": AnswerKind::Done.as_str(),
+            "status": AnswerKind::Done.name(),
             "state": status.json(manifest.map(Path::new)),
         })),
         Err(error) => failed(&error, "let an operator look at the state directory"),
@@ -227,5 +227,5 @@ pub(crate) fn policy_explain(
         ..ExplainOptions::default()
     };
     let explained = session.governance().explain_command(policy, command, &options);
-    document(explained.json(policy)).with("status", AnswerKind::Done.as_str())
+    document(explained.json(policy)).with("status", AnswerKind::Done.name())
 }

@@ -28,7 +28,7 @@ pub fn reader_answer(answer: &ToolAnswer) -> String {
     let text_field = text_field.map(|(name, _)| name.clone());
     let is_document = text_field.is_some() || answer.text == format!("{:#}", answer.structured);
     let answer = ReaderAnswer {
-        kind: answer.kind.as_str().to_owned(),
+        kind: answer.kind.name().to_owned(),
         structured: answer.structured.clone(),
         text_field,
         text: (!is_document).then(|| answer.text.clone()),

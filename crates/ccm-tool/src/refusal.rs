@@ -33,7 +33,7 @@ pub(crate) fn reason(
                 .map(|command| AnalysedCommand { words: Vec::new(), ..command.clone() })
                 .collect();
             let (reason, hints) = refusal_text(policy, &judged.decision, &nameless, false);
-            (format!("{} code: {reason}", language.as_str()), hints)
+            (format!("{} code: {reason}", language.name()), hints)
         }
     };
     hints.dedup();
@@ -63,7 +63,7 @@ pub(crate) fn waiting(handle: &IntentHandle, reason: Option<&str>) -> ToolAnswer
     }
     text += &format!("\napprove with: {approve}\nthen call `resume` with the intent {}", handle.intent);
     let structured = serde_json::json!({
-        "status": AnswerKind::ApprovalRequired.as_str(),
+        "status": AnswerKind::ApprovalRequired.name(),
         "intent": handle.intent,
         "code": handle.code,
         "expires": handle.expires,

@@ -23,7 +23,7 @@ pub(crate) struct LanguageRuntime {
 
 /// Error about a language without a runtime.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no runtime for {} was found in {path}", language.as_str())]
+#[error("no runtime for {} was found in {path}", language.name())]
 pub(crate) struct RuntimeMissing {
     language: CodeLanguage,
     path: String,

@@ -103,14 +103,14 @@ impl ApprovalDoor for StoredIntents {
         let failed = |error: ccm_approval::ApprovalStoreError| unusable(&error.into());
         let intent = store.request(content, pending, intents.now()).map_err(failed)?;
         let call = KeptCall {
-            tool: request.tool.as_str().to_owned(),
+            tool: request.tool.name().to_owned(),
             input: request.input.clone(),
             action_digest: sha256(request.action.to_string().as_bytes()),
         };
         // An object of texts always has a form in JSON.
         let text = serde_json::to_string(&call).unwrap_or_default();
         store.keep_call(&intent, &text).map_err(failed)?;
-        let subject = format!("tool {} of {}", request.tool.as_str(), request.caller.user);
+        let subject = format!("tool {} of {}", request.tool.name(), request.caller.user);
         Self::record(&intents, &intent, "requested", (None, Some(subject)))?;
         Ok(IntentHandle { intent: intent.id, code: intent.code, expires: intent.expires })
     }
@@ -206,7 +206,7 @@ fn content(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> I
     let digest = || format!("sha256:{}", sha256(request.action["sandbox"].to_string().as_bytes()));
     IntentContent {
         caller: intent_caller(caller),
-        tool: request.tool.as_str().to_owned(),
+        tool: request.tool.name().to_owned(),
         class: "execute".to_owned(),
         resource_class: "execution-node".to_owned(),
         resource: None,

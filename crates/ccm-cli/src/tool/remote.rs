@@ -113,7 +113,7 @@ async fn call(
     }
     let Some(call) = call else { return Ok(Ok(ExitCode::Usage)) };
     let params = json!({
-        "name": call.tool.as_str(),
+        "name": call.tool.name(),
         "arguments": call.input,
         "_meta": { "progressToken": 1 },
     });

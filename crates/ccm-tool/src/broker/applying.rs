@@ -313,7 +313,7 @@ fn action(statement: &SignedManifest, input: &Input) -> Option<Value> {
         return None;
     }
     let mut action = Map::new();
-    action.insert("tool".to_owned(), ToolName::Apply.as_str().into());
+    action.insert("tool".to_owned(), ToolName::Apply.name().into());
     action.insert("manifest".to_owned(), input.full_name().into());
     for file in &statement.files {
         let digest = file.sha256.as_ref().map(|digest| format!("sha256 {digest}"));
@@ -384,7 +384,7 @@ fn done(code: ExitCode, events: &[Value], size: usize) -> ToolAnswer {
     let is_done = code == ExitCode::Success;
     let kind = if is_done { AnswerKind::Done } else { AnswerKind::CommandFailed };
     let structured = json!({
-        "status": kind.as_str(),
+        "status": kind.name(),
         "exitCode": code.number(),
         "events": events,
         "truncated": size > MAX_EVENTS,

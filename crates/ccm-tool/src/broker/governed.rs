@@ -59,7 +59,7 @@ impl GovernedCall<'_> {
     pub(super) fn entry<'r>(&'r self, authorised: &'r AuthorisedCall) -> RecordedCall<'r> {
         RecordedCall {
             intent: &self.id,
-            tool: self.tool.as_str(),
+            tool: self.tool.name(),
             caller: self.caller,
             command: self.described,
             verdict: authorised.verdict,
@@ -192,7 +192,7 @@ impl ToolBroker {
         let reason = match (error, reason) {
             (Some(error), Some(reason)) => format!("{error}: {reason}"),
             (Some(text), None) | (None, Some(text)) => text.to_owned(),
-            (None, None) => answer.kind.as_str().to_owned(),
+            (None, None) => answer.kind.name().to_owned(),
         };
         match recorder.refuse(entry, &reason) {
             Ok(()) => answer,

@@ -35,7 +35,7 @@ impl ToolBroker {
         resumed: Option<&StoredCall>,
     ) -> ToolAnswer {
         let tool = ToolName::ProcessList;
-        let action = json!({ "tool": tool.as_str() });
+        let action = json!({ "tool": tool.name() });
         let call = ProcessCall { tool, input, caller, resumed, words: vec!["ps".to_owned()], action };
         self.process_call(&call, |_| match self.registry() {
             Ok(registry) => process_tools::list(&registry, caller),
@@ -56,7 +56,7 @@ impl ToolBroker {
             Ok(registry) => registry,
             Err(answer) => return *answer,
         };
-        let action = json!({ "tool": tool.as_str(), "pid": pid });
+        let action = json!({ "tool": tool.name(), "pid": pid });
         let words = ["ps", "-p", &pid.to_string()].map(str::to_owned).to_vec();
         let call = ProcessCall { tool, input, caller, resumed, words, action };
         match process_tools::find(&registry, caller, pid) {
@@ -85,7 +85,7 @@ impl ToolBroker {
             Err(_) => (None, None),
         };
         let action = json!({
-            "tool": tool.as_str(),
+            "tool": tool.name(),
             "pid": pid,
             "started": started,
             "name": name,

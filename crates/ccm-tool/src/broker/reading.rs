@@ -51,7 +51,7 @@ impl ToolBroker {
             turn = self.turn.lock() => turn,
             () = canceller.reached(CancellationLevel::Stop) => return failed("the call was cancelled"),
         };
-        let arguments = READER_ARGUMENTS.into_iter().chain([tool.as_str()]);
+        let arguments = READER_ARGUMENTS.into_iter().chain([tool.name()]);
         let command = Command {
             args: arguments.map(Into::into).collect(),
             cwd: self.directory.to_path_buf(),

@@ -136,7 +136,7 @@ impl ToolBroker {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };
         let registered = match self.registry() {
-            Ok(registry) => registry.begin(caller, governed.tool.as_str(), &governed.id, own_process()),
+            Ok(registry) => registry.begin(caller, governed.tool.name(), &governed.id, own_process()),
             Err(answer) => return *answer,
         };
         let registered = match registered {
@@ -188,7 +188,7 @@ impl ToolBroker {
         let (Ok(Some(recorder)), Some(begun)) = (self.recorder(), begun) else { return };
         let entry = RecordedCall {
             intent: &begun.intent,
-            tool: begun.tool.as_str(),
+            tool: begun.tool.name(),
             caller,
             command: &begun.command,
             verdict: begun.verdict,

@@ -48,6 +48,6 @@ impl ToolBroker {
         }
         let input = json!({ "intent": intent });
         let context = CallContext { caller, canceller, on_progress };
-        self.call(ToolName::Resume.as_str(), &input, context).await
+        self.call(ToolName::Resume.name(), &input, context).await
     }
 }

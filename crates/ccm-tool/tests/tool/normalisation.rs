@@ -51,7 +51,7 @@ fn inputs_that_are_accepted() {
         let ToolCall::Command(call) = normalise(tool, &input).expect("a call") else {
             unreachable!("{tool}")
         };
-        assert_eq!(call.tool.as_str(), tool);
+        assert_eq!(call.tool.name(), tool);
         assert_eq!(call.text, text, "{input}");
         assert_eq!(call.directory.as_deref(), directory, "{input}");
         assert_eq!(call.timeout, millis.map(Duration::from_millis), "{input}");
@@ -164,7 +164,7 @@ fn inputs_that_are_refused() {
             "`code_execution` has no field `workingDir`",
         ),
         ("process_list", json!({"pid": 1}), "`process_list` has no field `pid`"),
-        ("process_inspect", json!({}), "`pid` is missing"),
+        ("process_inspect", json!({}), "`process_inspect` needs `pid`"),
         (
             "process_inspect",
             json!({"pid": 0}),
@@ -176,12 +176,12 @@ fn inputs_that_are_refused() {
             "`pid` of `process_kill` must be a whole number between 1 and 2147483647, found -1",
         ),
         ("process_kill", json!({"pid": "7"}), "`pid` of `process_kill` must be a whole number, found a text"),
-        ("process_kill", json!({"pid": 7, "signal": "NOPE"}), "there is no signal `NOPE`"),
-        ("process_kill", json!({"pid": 7, "signal": 0}), "there is no signal `0`"),
-        ("resume", json!({"intent": "../../etc"}), "`intent` is not an id"),
+        ("process_kill", json!({"pid": 7, "signal": "NOPE"}), "`signal` of `process_kill` can't be `NOPE`"),
+        ("process_kill", json!({"pid": 7, "signal": 0}), "`signal` of `process_kill` can't be `0`"),
+        ("resume", json!({"intent": "../../etc"}), "`intent` of `resume` is not an id"),
         ("resume", json!({}), "`resume` needs `intent`"),
-        ("validate", json!({}), "`manifest` is missing"),
-        ("noop", json!({"manifest": "-"}), "a tool can't read a manifest from standard input"),
+        ("validate", json!({}), "`validate` needs `manifest`"),
+        ("noop", json!({"manifest": "-"}), "`manifest` of `noop` can't be standard input"),
         ("graph", json!({"manifest": "m", "format": "png"}), "`format` of `graph` can't be `png`"),
         (
             "history",
@@ -193,8 +193,38 @@ fn inputs_that_are_refused() {
         let shown: String = input.to_string().chars().take(80).collect();
         assert_eq!(error(tool, &input).0, message, "{tool} {shown}");
     }
+    assert_eq!(
+        error("process_kill", &json!({})).1,
+        "add `pid`: number of the process, as `process_list` shows it"
+    );
     assert_eq!(error("exek", &json!({})).1, "did you mean `exec`?");
     assert_eq!(error("exec", &json!({"comand": "ls"})).1, "did you mean `command`?");
+}
+
+#[test]
+fn no_message_repeats_a_value_that_may_be_secret() {
+    for input in [
+        json!({"command": "ls", "args": "hunter2"}),
+        json!({"command": "ls", "args": {"x": "hunter2"}}),
+        json!({"command": "ls", "args": [["hunter2"]]}),
+        json!({"command": "ls", "args": ["hunter2\0"]}),
+        json!({"command": "ls", "env": "hunter2"}),
+        json!({"command": "ls", "env": ["hunter2"]}),
+        json!({"command": "ls", "env": {"A": ["hunter2"]}}),
+        json!({"command": "ls", "env": {"A": {"B": "hunter2"}}}),
+        json!({"command": "ls", "env": {"A": "hunter2\0"}}),
+        json!({"command": ["hunter2"]}),
+        json!({"command": "ls", "reason": "hunter2".repeat(1000)}),
+        json!({"command": "ls", "timeoutMs": "hunter2"}),
+    ] {
+        let (message, hint) = error("exec", &input);
+        assert!(!message.contains("hunter2") && !hint.contains("hunter2"), "{message} {hint}");
+    }
+    let (message, _) = error("exec", &json!({"command": "ls", "env": {"PIN": 1234}}));
+    assert_eq!(message, "`env.PIN` of `exec` must be a text, found a number");
+    let many = vec!["x"; 4097];
+    let (message, _) = error("exec", &json!({"command": "ls", "args": many}));
+    assert_eq!(message, "`args` of `exec` has 4097 elements; the limit is 4096");
 }
 
 #[test]
@@ -225,7 +255,7 @@ fn schemas_describe_the_accepted_inputs() {
         }
         let input = Value::Object(input);
         assert!(validator.is_valid(&input), "{tool:?}");
-        assert_eq!(normalise(tool.as_str(), &input).map(|call| call.tool()), Ok(tool));
+        assert_eq!(normalise(tool.name(), &input).map(|call| call.tool()), Ok(tool));
         let most = properties.get("timeoutMs").map(|timeout| timeout["maximum"].clone());
         assert_eq!(
             most,

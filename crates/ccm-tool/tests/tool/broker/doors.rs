@@ -192,10 +192,10 @@ impl ApprovalDoor for MemoryApprovals {
         request: &ToolApprovalRequest<'_>,
         pending: Duration,
     ) -> Result<IntentHandle, ApprovalFailure> {
-        self.push(format!("ask {} for {}s", request.tool.as_str(), pending.as_secs()));
+        self.push(format!("ask {} for {}s", request.tool.name(), pending.as_secs()));
         *self.stored.borrow_mut() = Some(StoredCall {
             intent: request.id.to_owned(),
-            tool: request.tool.as_str().to_owned(),
+            tool: request.tool.name().to_owned(),
             input: request.input.clone(),
             action_digest: sha256(request.action.to_string().as_bytes()),
         });

@@ -71,7 +71,7 @@ fn many_malformed_inputs_leave_the_broker_as_it_is() {
                 continue;
             }
             let field = ["command", "script", "code", "pid", "intent", "args"][at % 6];
-            let answer = place.call(tool.as_str(), json!({field: values[at / 6 % 6], "x": at})).await;
+            let answer = place.call(tool.name(), json!({field: values[at / 6 % 6], "x": at})).await;
             assert_eq!(answer.kind, AnswerKind::BadInput, "{tool:?}: {answer:?}");
         }
         assert_eq!(place.call("exec", json!({"command": "echo on"})).await.text, "on\n");

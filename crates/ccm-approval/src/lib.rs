@@ -14,8 +14,8 @@ mod approvers;
 mod comparison;
 mod environment_salt;
 mod intent;
+mod intent_key;
 mod names;
-mod own_key;
 mod patterns;
 mod reader;
 mod refusal;
@@ -37,7 +37,7 @@ pub use intent::{
     IntendedCommand, IntendedProgram, IntendedSandbox, IntentCaller, IntentContent, IntentDocument,
     IntentError, MAX_INTENT,
 };
-pub use own_key::{IntentKey, IntentKeyError};
+pub use intent_key::{IntentKey, IntentKeyError};
 pub use reader::PendingReader;
 pub use refusal::{ApprovalRefusal, ApprovalStoreError};
 pub use screen::{ApprovalScreen, ScreenCommand, ScreenError};

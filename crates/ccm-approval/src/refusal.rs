@@ -7,7 +7,7 @@ use ccm_host::state::StateError;
 
 use crate::approvers::SignatureRefusal;
 use crate::intent::IntentError;
-use crate::own_key::IntentKeyError;
+use crate::intent_key::IntentKeyError;
 use crate::screen::ScreenError;
 use crate::statement::StatementError;
 

@@ -26,8 +26,8 @@ pub use usage::{GrantUse, UsedApproval};
 
 use crate::environment_salt::EnvironmentSalt;
 use crate::intent::{ApprovalMachine, ApprovalTime, IntentContent, IntentDocument};
+use crate::intent_key::IntentKey;
 use crate::names::{new_code, new_id};
-use crate::own_key::IntentKey;
 use crate::refusal::ApprovalStoreError;
 use crate::screen::ApprovalScreen;
 use crate::statement::{ApprovalStatement, ApproverDecision, StatementError};

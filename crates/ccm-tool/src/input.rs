@@ -132,7 +132,7 @@ section! {
         directory: InputPath as Option<String> { name: "workingDir", aliases: &["working_dir"] },
         /// Longest running time in milliseconds.
         timeout: Milliseconds<MAX_EXEC_TIME> as Option<Duration> { name: "timeoutMs" },
-        /// Why the command is needed; approvers see it as unchecked text.
+        /// Reason for the command, which approvers see as unchecked text.
         reason: InputText<MAX_REASON> as Option<String>,
     }
 }
@@ -162,7 +162,7 @@ section! {
         directory: InputPath as Option<String> { name: "workingDir", aliases: &["working_dir"] },
         /// Longest running time in milliseconds.
         timeout: Milliseconds<MAX_CODE_TIME> as Option<Duration> { name: "timeoutMs" },
-        /// Why the command is needed; approvers see it as unchecked text.
+        /// Reason for the command, which approvers see as unchecked text.
         reason: InputText<MAX_REASON> as Option<String>,
     }
 }
@@ -197,7 +197,7 @@ section! {
         code: FilledText<MAX_CODE> as String { required: true },
         /// Longest running time in milliseconds.
         timeout: Milliseconds<MAX_CODE_TIME> as Option<Duration> { name: "timeoutMs" },
-        /// Why the command is needed; approvers see it as unchecked text.
+        /// Reason for the command, which approvers see as unchecked text.
         reason: InputText<MAX_REASON> as Option<String>,
     }
 }
@@ -269,7 +269,7 @@ section! {
         manifest: ManifestPath as Option<String>,
         /// Text of the manifest, whose paths are absolute; an approver reads and approves it.
         text: InputText<MAX_MANIFEST> as Option<String>,
-        /// Why the command is needed; approvers see it as unchecked text.
+        /// Reason for the command, which approvers see as unchecked text.
         reason: InputText<MAX_REASON> as Option<String>,
     }
 }

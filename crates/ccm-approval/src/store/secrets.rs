@@ -7,7 +7,7 @@ use ccm_host::state::Directory;
 
 use super::{MAX_SMALL, failed};
 use crate::environment_salt::EnvironmentSalt;
-use crate::own_key::{IntentKey, IntentKeyError};
+use crate::intent_key::{IntentKey, IntentKeyError};
 use crate::refusal::ApprovalStoreError;
 
 const KEY: &str = "key";

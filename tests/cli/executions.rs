@@ -238,3 +238,16 @@ fn a_deleted_directory_is_named() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("the current directory does not exist any more"), "{said}");
 }
+
+#[test]
+fn a_program_that_is_just_being_written_is_tried_again() {
+    let scratch = Scratch::new();
+    fs::copy("/bin/true", scratch.path().join("busy")).expect("a program");
+    let busy = scratch.at("busy");
+    let _open = fs::OpenOptions::new().write(true).open(&busy).expect("the program");
+    let execs = format!("        - busy: {{command: {busy}, tries: 2, try_sleep: 1ms}}\n");
+    let called = apply_execs(&scratch, &execs, &[]);
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains("failed on each of 2 tries"), "{}", called.shown());
+    assert!(called.stdout.contains("Text file busy"), "{}", called.shown());
+}

@@ -274,6 +274,11 @@ impl StartError {
         Failure { property: self.property().map(Into::into), ..failure }
     }
 
+    /// Returns `true` if the program is open for writing, so that a later try may succeed.
+    pub fn is_of_busy_program(&self) -> bool {
+        matches!(self, Self::Spawn { source, .. } if source.raw_os_error() == Some(libc::ETXTBSY))
+    }
+
     /// Returns the property of the resource that caused the failed step.
     pub fn property(&self) -> Option<&'static str> {
         match self {

@@ -139,11 +139,13 @@ async fn try_all(
                 let again = outcome.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, outcome, again && finished.exit != Exit::Cancelled)
             }
-            Err(failure) if attempts.is_empty() => {
-                context.record_artifacts(record::files(exec, cwd, None, true));
-                return Err(failure);
+            Err(NotStarted { failure, may_start_later }) => {
+                if attempts.is_empty() && !(may_start_later && exec.tries > 1) {
+                    context.record_artifacts(record::files(exec, cwd, None, true));
+                    return Err(failure);
+                }
+                (None, Duration::ZERO, Err(failure), may_start_later)
             }
-            Err(failure) => (None, Duration::ZERO, Err(failure), false),
         };
         let error = outcome.as_ref().err().map(one_line);
         attempts.push(Attempt { exit_code: code, duration, error });
@@ -209,12 +211,19 @@ fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
     }
 }
 
+/// Command that did not start.
+struct NotStarted {
+    failure: Failure,
+    /// Waiting may help.
+    may_start_later: bool,
+}
+
 async fn run(
     exec: &Exec,
     plan: &dyn LaunchPlan,
     command: &Command,
     context: &mut Context<'_>,
-) -> Result<Finished, Failure> {
+) -> Result<Finished, NotStarted> {
     let cancellation = context.cancellation;
     let show = exec.logoutput == LogOutput::Always && !exec.sensitive;
     let mut on_line = |stream, line: &str| {
@@ -223,7 +232,10 @@ async fn run(
         }
     };
     let finished = plan.run(command, cancellation, &mut on_line).await;
-    let finished = finished.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+    let finished = finished.map_err(|error| NotStarted {
+        failure: exec.start_failure(&error, plan.program_base()),
+        may_start_later: error.is_of_busy_program(),
+    })?;
     not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
     for process in &finished.left_running {
         context.warn(left_running(process, ""));

@@ -109,6 +109,11 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
     (decoded, errors)
 }
 
+/// Returns `true` for the noun phrase of a list that has no other form.
+fn is_list(what: &str) -> bool {
+    what.starts_with("a list") && !what.contains(" or ")
+}
+
 /// Builds the error of a value of another kind, with a hint for a common error.
 pub fn expected(what: &str, node: &Node) -> Diagnostic {
     let error = Diagnostic::error(
@@ -117,7 +122,7 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
         format!("expected {what}, found {}", node.describe()),
     );
     let Some(scalar) = node.as_scalar() else {
-        let is_map_for_list = what.starts_with("a list") && node.as_map().is_some();
+        let is_map_for_list = is_list(what) && node.as_map().is_some();
         return if is_map_for_list { error.with_hint("begin each element with `- `") } else { error };
     };
     match (what, &*scalar.text) {
@@ -133,7 +138,7 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
             error.with_hint("write the value without quotes")
         }
         (what, text)
-            if what.starts_with("a list")
+            if is_list(what)
                 && scalar.kind() != ScalarKind::Null
                 && text.len() <= 60
                 && !text.contains('\n') =>

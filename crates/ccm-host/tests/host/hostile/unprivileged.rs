@@ -64,7 +64,7 @@ fn permissions_of_other_users_do_not_count() {
         assert!(matches!(error, StartError::WorkingDirectory { .. }), "{error}");
 
         let found = runner.find("private", place.path().to_str().expect("a path"), place.path());
-        assert!(matches!(found, Err(StartError::NotFound { .. })), "{found:?}");
+        assert!(matches!(found, Err(StartError::NotExecutable { .. })), "{found:?}");
         let found = runner.find("./private", "", place.path());
         assert!(matches!(found, Err(StartError::NotExecutable { .. })), "{found:?}");
         let found = runner.find("locked/tool", "", place.path());

@@ -11,6 +11,7 @@ const READ_ONLY: &[(&str, &str)] = &[
     ("parts/mounts.rs", "mounts of the kernel"),
     ("parts/packages/apt/dpkg_database.rs", "packages, which programs change"),
     ("parts/packages/tool.rs", "files of package managers"),
+    ("parts/systemd/systemctl.rs", "words of systemctl"),
     ("parts/text/text_lines.rs", "`shown`, for messages and comparisons"),
     ("support/output_tail.rs", "output of programs, for messages and answers"),
     ("support/program/end.rs", "errors of programs, for messages"),

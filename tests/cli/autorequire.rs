@@ -7,6 +7,7 @@ use crate::ccm;
 /// Returns the graph of a manifest, a line for each resource in the order of a run.
 fn graph(resources: &str) -> Vec<String> {
     let scratch = Scratch::new();
+    scratch.write("tree/f", "x");
     scratch.write("m.yaml", format!("ccm:\n  resources:\n{resources}"));
     let called = ccm(&scratch, &["graph", "m.yaml"]).run();
     assert_eq!(called.code, 0, "{}", called.shown());
@@ -44,10 +45,10 @@ fn services_come_after_their_units_and_packages_unless_the_manifest_says_otherwi
             "    - service: [shop: {}]\n    - file: [/etc/systemd/system/shop.timer: {content: x}]\n    - package: [shop-data: {}]\n",
             &["service#shop", "file#/etc/systemd/system/shop.timer", "package#shop-data"],
         ),
-        // What is to be absent is not waited for.
+        // A package that is to be absent is not waited for.
         (
-            "    - service: [shop: {ensure: stopped}]\n    - file: [/etc/systemd/system/shop.service: {ensure: absent}]\n    - package: [shop: {ensure: absent}]\n",
-            &["service#shop", "file#/etc/systemd/system/shop.service", "package#shop"],
+            "    - service: [shop: {}]\n    - package: [shop: {ensure: absent}]\n",
+            &["service#shop", "package#shop"],
         ),
         (
             "    - service: [shop: {autorequire: false}]\n    - package: [shop: {}]\n",
@@ -84,11 +85,7 @@ fn paths_come_after_the_mounts_that_they_are_on() {
             "file#/srv/ab",
         ]
     );
-    // A mount that is to be absent is not waited for, and what the manifest says takes precedence.
-    assert_eq!(
-        graph("    - file: [/srv/a/f: {content: x}]\n    - mount: [/srv/a: {ensure: absent}]\n"),
-        ["file#/srv/a/f", "mount#/srv/a"]
-    );
+    // What the manifest says takes precedence.
     let contrary = "    - file: [/srv/a/f: {content: x}]\n    - mount: [/srv/a: {device: tmpfs, fstype: tmpfs, require: [file#/srv/a/f]}]\n";
     assert_eq!(graph(contrary), ["file#/srv/a/f", "mount#/srv/a requires file#/srv/a/f"]);
 }
@@ -107,4 +104,172 @@ fn parameters_come_after_their_modules() {
             "timezone#Etc/UTC needs package#tzdata (autorequire)",
         ]
     );
+}
+
+/// Resources in an order that a run can't take, and their order in the run.
+const REMOVALS: &[(&str, &[&str])] = &[
+    // Accounts, and what belongs to them.
+    ("group: [g: {ensure: absent}]; user: [u: {ensure: absent}]", &["user#u", "group#g needs user#u"]),
+    ("group: [u: {ensure: absent}]; user: [u: {gid: users}]", &["user#u", "group#u needs user#u"]),
+    (
+        "user: [u: {ensure: absent}]; authorized_key: [k: {ensure: absent, user: u, key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFVLjO6mvAUkJSdKdu1bZ2KpNQDFz2j5y5pkRQwYnBlD}]",
+        &["authorized_key#k", "user#u needs authorized_key#k"],
+    ),
+    (
+        "user: [u: {ensure: absent}]; cron: [j: {ensure: absent, provider: crontab, user: u}]",
+        &["cron#j", "user#u needs cron#j"],
+    ),
+    (
+        "user: [u: {ensure: absent}]; timer: [t: {ensure: absent, user: u}]",
+        &["timer#t", "user#u needs timer#t"],
+    ),
+    (
+        "user: [u: {ensure: absent}]; git: [/srv/r: {ensure: absent, user: u}]",
+        &["git#/srv/r", "user#u needs git#/srv/r"],
+    ),
+    // Paths and file systems.
+    (
+        "file: [/srv/a: {ensure: absent}, /srv/a/f: {ensure: absent}]",
+        &["file#/srv/a/f", "file#/srv/a needs file#/srv/a/f"],
+    ),
+    (
+        "file: [/srv/a: {ensure: absent}]; git: [/srv/a/r: {ensure: absent}]; archive: [/srv/a/x.tar: {ensure: absent}]",
+        &["git#/srv/a/r", "archive#/srv/a/x.tar", "file#/srv/a needs git#/srv/a/r, archive#/srv/a/x.tar"],
+    ),
+    (
+        "scaffold: [/srv/a: {ensure: absent, source: tree}]; file: [/srv/a/f: {ensure: absent}]",
+        &["file#/srv/a/f", "scaffold#/srv/a needs file#/srv/a/f"],
+    ),
+    (
+        "file: [/srv/a: {content: x}, /srv/a/f: {ensure: absent}]",
+        &["file#/srv/a/f", "file#/srv/a needs file#/srv/a/f"],
+    ),
+    (
+        "mount: [/srv/a: {ensure: absent}, /srv/a/b: {ensure: absent}]",
+        &["mount#/srv/a/b", "mount#/srv/a needs mount#/srv/a/b"],
+    ),
+    (
+        "mount: [/srv/a: {ensure: unmounted, device: t, fstype: tmpfs}, /srv/a/b: {ensure: absent}]",
+        &["mount#/srv/a/b", "mount#/srv/a needs mount#/srv/a/b"],
+    ),
+    (
+        "file: [/srv/a: {ensure: absent}]; mount: [/srv/a: {ensure: absent}]",
+        &["mount#/srv/a", "file#/srv/a needs mount#/srv/a"],
+    ),
+    (
+        "file: [/srv: {ensure: absent}]; mount: [/srv/a: {ensure: absent}]",
+        &["mount#/srv/a", "file#/srv needs mount#/srv/a"],
+    ),
+    (
+        "mount: [/srv/a: {ensure: absent}]; file: [/srv/a/f: {ensure: absent}]",
+        &["file#/srv/a/f", "mount#/srv/a needs file#/srv/a/f"],
+    ),
+    (
+        "file: [/srv/a/f: {content: x}]; mount: [/srv/a: {ensure: absent}]",
+        &["mount#/srv/a", "file#/srv/a/f needs mount#/srv/a"],
+    ),
+    (
+        "file: [/srv/a: {ensure: directory}]; mount: [/srv/a: {ensure: absent}]",
+        &["mount#/srv/a", "file#/srv/a needs mount#/srv/a"],
+    ),
+    (
+        "mount: [/srv/a/b: {device: tmpfs, fstype: tmpfs}, /srv/a: {ensure: absent}]",
+        &["mount#/srv/a", "mount#/srv/a/b needs mount#/srv/a"],
+    ),
+    (
+        "file: [/srv/i.img: {ensure: absent}]; mount: [/srv/a: {ensure: unmounted, device: /srv/i.img, fstype: ext4}]",
+        &["mount#/srv/a", "file#/srv/i.img needs mount#/srv/a"],
+    ),
+    (
+        "package: [xfsprogs: {ensure: absent}]; kernel_module: [xfs: {ensure: absent}]; mount: [/srv/a: {ensure: unmounted, device: /dev/x, fstype: xfs}]",
+        &["mount#/srv/a", "package#xfsprogs needs mount#/srv/a", "kernel_module#xfs needs mount#/srv/a"],
+    ),
+    (
+        "kernel_module: [br_netfilter: {ensure: absent}]; sysctl: [net.bridge.bridge-nf-call-iptables: {ensure: absent}]",
+        &[
+            "sysctl#net.bridge.bridge-nf-call-iptables",
+            "kernel_module#br_netfilter needs sysctl#net.bridge.bridge-nf-call-iptables",
+        ],
+    ),
+    // Packages.
+    (
+        "package: [p: {ensure: absent}]; package_hold: [p: {ensure: absent}]",
+        &["package_hold#p", "package#p needs package_hold#p"],
+    ),
+    (
+        "package: [p: {ensure: latest}]; package_hold: [p: {ensure: absent}]",
+        &["package_hold#p", "package#p needs package_hold#p"],
+    ),
+    (
+        "package_hold: [p: {ensure: absent}]; package: [p: {ensure: latest}]",
+        &["package_hold#p", "package#p needs package_hold#p"],
+    ),
+    ("package_hold: [p: {}]; package: [p: {}]", &["package#p", "package_hold#p needs package#p"]),
+    (
+        "package: [python3-dnf-plugin-versionlock: {ensure: absent}]; package_hold: [p: {ensure: absent}]",
+        &["package_hold#p", "package#python3-dnf-plugin-versionlock needs package_hold#p"],
+    ),
+    (
+        "package: [p: {}, q: {ensure: absent}]; file: [/etc/apt/sources.list.d/old.list: {ensure: absent}]",
+        &[
+            "package#q",
+            "file#/etc/apt/sources.list.d/old.list",
+            "package#p needs file#/etc/apt/sources.list.d/old.list",
+        ],
+    ),
+    (
+        "package: [git: {ensure: absent}]; git: [/srv/r: {ensure: absent}]",
+        &["git#/srv/r", "package#git needs git#/srv/r"],
+    ),
+    (
+        "package: [cron: {ensure: absent}]; cron: [j: {ensure: absent}]",
+        &["cron#j", "package#cron needs cron#j"],
+    ),
+    // Services.
+    (
+        "file: [/etc/systemd/system/shop.service: {ensure: absent}]; package: [shop: {ensure: absent}]; service: [shop: {ensure: stopped}]",
+        &[
+            "service#shop",
+            "file#/etc/systemd/system/shop.service needs service#shop",
+            "package#shop needs service#shop",
+        ],
+    ),
+    (
+        "timer: [t: {ensure: absent}]; service: [t.timer: {ensure: stopped}]",
+        &["service#t.timer", "timer#t needs service#t.timer"],
+    ),
+    (
+        "service: [shop: {}]; file: [/etc/systemd/system/shop.service.d/a.conf: {ensure: absent}]",
+        &[
+            "file#/etc/systemd/system/shop.service.d/a.conf",
+            "service#shop needs file#/etc/systemd/system/shop.service.d/a.conf",
+        ],
+    ),
+    (
+        "file: [/usr/local/bin/job: {ensure: absent}]; cron: [j: {ensure: absent, command: /usr/local/bin/job}]",
+        &["cron#j", "file#/usr/local/bin/job needs cron#j"],
+    ),
+    // What the manifest says takes precedence.
+    (
+        "group: [g: {ensure: absent}]; user: [u: {ensure: absent, require: [group#g]}]",
+        &["group#g", "user#u requires group#g"],
+    ),
+    ("group: [g: {ensure: absent, autorequire: false}]; user: [u: {ensure: absent}]", &["group#g", "user#u"]),
+    // Nothing else is waited for.
+    ("group: [g: {ensure: absent}]; user: [u: {}]", &["group#g", "user#u"]),
+    ("user: [u: {ensure: absent}]; cron: [j: {ensure: absent, user: v}]", &["user#u", "cron#j"]),
+    ("file: [/srv/a: {ensure: absent}, /srv/ab: {ensure: absent}]", &["file#/srv/a", "file#/srv/ab"]),
+];
+
+#[test]
+fn removals_come_in_the_reverse_order() {
+    let mut wrong = String::new();
+    for (resources, expected) in REMOVALS {
+        let manifest: String = resources.split("; ").map(|line| format!("    - {line}\n")).collect();
+        let seen = graph(&manifest).iter().map(|line| line.replace(" (autorequire)", "")).collect::<Vec<_>>();
+        if seen != *expected {
+            wrong += &format!("{resources}\n  {seen:?}\n");
+        }
+    }
+    assert_eq!(wrong, "");
 }

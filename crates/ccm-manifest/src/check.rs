@@ -6,3 +6,4 @@ pub(crate) mod claims;
 pub(crate) mod cycles;
 pub(crate) mod missing_sources;
 pub(crate) mod paths;
+pub(crate) mod removals;

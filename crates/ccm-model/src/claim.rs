@@ -29,6 +29,8 @@ pub enum ClaimKind {
     Unit,
     /// A package of the system.
     Package,
+    /// The hold of a package.
+    PackageHold,
     /// A user of the system.
     User,
     /// A group of the system.
@@ -123,6 +125,7 @@ impl fmt::Display for ClaimKind {
             Self::Path => "path",
             Self::Unit => "unit",
             Self::Package => "package",
+            Self::PackageHold => "package hold",
             Self::User => "user",
             Self::Group => "group",
             Self::UserId => "user ID",

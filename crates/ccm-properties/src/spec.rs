@@ -36,6 +36,15 @@ pub struct ChildManifest<'a> {
 /// Object that a resource needs: its kind and its key, as other resources claim it.
 pub type Need<'a> = (ClaimKind, Cow<'a, str>);
 
+/// Use that ends with a resource: what was used may be removed afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Release<'a> {
+    /// An object, or a path and everything below it.
+    Object(Need<'a>),
+    /// Every object of a kind, because the manifest does not say which one is in use.
+    All(ClaimKind),
+}
+
 /// Returns `true` for a text that is empty as written: `""`. The empty value of an expression is longer in the
 /// manifest.
 pub fn is_empty_text(node: &Node) -> bool {
@@ -134,6 +143,25 @@ pub trait TypeSpec: TypeDeclaration {
     /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of
     /// them, or a path below one of them.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Returns `true` if the resource ends what it claims: removes, unmounts or stops it.
+    fn ends(&self, resource: &Resource) -> bool {
+        resource.is_absent()
+    }
+
+    /// Uses that end with a resource. Unless its own `autorequire` is off, a resource that ends one of these objects comes
+    /// after this one.
+    fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
+        let needs = if self.ends(resource) { self.needs(resource) } else { Vec::new() };
+        needs.into_iter().map(Release::Object).collect()
+    }
+
+    /// Objects that a resource needs to be absent if the manifest removes them. Unless its `autorequire` is off, the resource
+    /// comes after the resources that end one of them, or a path below one of them.
+    fn needs_absent<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let _ = resource;
         Vec::new()
     }

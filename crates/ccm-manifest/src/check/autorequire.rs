@@ -6,6 +6,7 @@ use ccm_graph::Graph;
 use ccm_model::{Catalog, ClaimKind, PathKind, PathSpellings, ResourceIndex};
 
 use crate::check::paths::{depends, require};
+use crate::check::removals;
 use crate::read::types::Types;
 
 /// Resources that provide objects, by what they claim.
@@ -35,23 +36,24 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings
         .filter(|(_, needs)| !needs.is_empty())
         .collect();
     let mounts = MountOrder::of(catalog, types, spellings);
-    if needing.is_empty() && mounts.is_empty() {
+    let mut missing = removals::ordered_removals(catalog, types, spellings);
+    if needing.is_empty() && mounts.is_empty() && missing.is_empty() {
         return;
     }
     let providers = NeededProviders::of(catalog, types, spellings);
-    let needed = needing.into_iter().map(|(index, needs)| {
-        (index, needs.into_iter().flat_map(|(kind, key)| providers.find(kind, key)).collect())
-    });
-    let mut missing = Vec::new();
-    for (index, mut found) in needed.chain(mounts.needs(catalog, types, spellings)).collect::<Vec<_>>() {
-        found.sort_unstable();
-        found.dedup();
-        let resource = catalog.resource(index);
-        let is_new = |on: &ResourceIndex| {
-            *on != index && !resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == *on)
-        };
-        missing.extend(found.into_iter().filter(is_new).map(|on| (index, on)));
+    for (index, needs) in needing {
+        let found = needs.into_iter().flat_map(|(kind, key)| providers.find(kind, &key));
+        missing.extend(found.map(|on| (index, on)));
     }
+    for (index, found) in mounts.needs(catalog, types, spellings) {
+        missing.extend(found.into_iter().map(|on| (index, on)));
+    }
+    missing.sort_unstable();
+    missing.dedup();
+    missing.retain(|(from, on)| {
+        let resource = catalog.resource(*from);
+        from != on && !resource.require.iter().chain(&resource.subscribe).any(|edge| edge.on == *on)
+    });
     if missing.is_empty() {
         return;
     }
@@ -85,7 +87,7 @@ impl MountOrder {
         let mut order = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            if resource.is_absent() {
+            if types.ends(resource) {
                 continue;
             }
             for claim in types.claims(resource, spellings) {
@@ -134,18 +136,18 @@ impl MountOrder {
 }
 
 /// Returns the resource with the nearest path above a path.
-fn above(paths: &HashMap<String, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
+pub(crate) fn above(paths: &HashMap<String, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
     let ends = path.rmatch_indices('/').map(|(at, _)| at);
     ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
 }
 
 impl NeededProviders {
-    /// Returns what the resources provide, except those that make something absent.
+    /// Returns what the resources provide, except those that end something.
     fn of(catalog: &Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) -> Self {
         let mut providers = Self::default();
         for index in catalog.indices() {
             let resource = catalog.resource(index);
-            if resource.is_absent() {
+            if types.ends(resource) {
                 continue;
             }
             for claim in types.claims(resource, spellings) {
@@ -160,14 +162,19 @@ impl NeededProviders {
         providers
     }
 
-    fn find(&self, kind: ClaimKind, key: String) -> Vec<ResourceIndex> {
+    fn find(&self, kind: ClaimKind, key: &str) -> Vec<ResourceIndex> {
         if kind != ClaimKind::Path {
-            return self.claimed.get(&(kind, key)).cloned().unwrap_or_default();
+            return self.claimed.get(&(kind, key.to_owned())).cloned().unwrap_or_default();
         }
-        let below = format!("{key}/");
-        let from = self.paths.partition_point(|(path, _)| *path < key);
-        let to_or_below = |path: &str| path == key || path.starts_with(&below);
-        let near = self.paths[from..].iter().take_while(|(path, _)| path.starts_with(&key));
-        near.filter(|(path, _)| to_or_below(path)).map(|(_, index)| *index).collect()
+        at_or_below(&self.paths, key)
     }
+}
+
+/// Returns the resources with this path or one below it, among sorted paths.
+pub(crate) fn at_or_below(paths: &[(String, ResourceIndex)], path: &str) -> Vec<ResourceIndex> {
+    let from = paths.partition_point(|(other, _)| **other < *path);
+    let is_in =
+        |other: &str| other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let near = paths[from..].iter().take_while(|(other, _)| other.starts_with(path));
+    near.filter(|(other, _)| is_in(other)).map(|(_, index)| *index).collect()
 }

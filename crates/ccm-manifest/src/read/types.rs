@@ -57,6 +57,11 @@ impl<'t> Types<'t> {
         closest(key, self.names())
     }
 
+    /// Returns `true` if a resource ends what it claims.
+    pub(crate) fn ends(&self, resource: &Resource) -> bool {
+        self.find(&resource.id.type_name).is_some_and(|found| self.spec(found).ends(resource))
+    }
+
     /// Returns the claims of a resource, with the canonical spellings of their paths.
     pub(crate) fn claims<'r>(&self, resource: &'r Resource, spellings: &PathSpellings<'_>) -> Vec<Claim<'r>> {
         let spec = self.find(&resource.id.type_name).map(|found| self.spec(found));

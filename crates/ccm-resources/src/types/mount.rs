@@ -9,9 +9,10 @@ mod util_linux;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
+use crate::support::values::canonical_path::is_canonical;
 use desired::DesiredMount;
 use fstab::FSTAB;
 use properties::MountProperties;
@@ -55,6 +56,22 @@ impl TypeSpec for MountType {
         let fstype = resource.properties.get("fstype").and_then(Node::as_text).unwrap_or_default();
         let packages = PACKAGES.iter().find(|(known, _)| *known == fstype).map(|(_, packages)| *packages);
         packages.unwrap_or_default().iter().map(|package| (ClaimKind::Package, (*package).into())).collect()
+    }
+
+    fn ends(&self, resource: &Resource) -> bool {
+        resource.ensure.as_ref().is_some_and(|ensure| matches!(&*ensure.value, "absent" | "unmounted"))
+    }
+
+    /// A file system that is not mounted needs neither its device nor its kernel module.
+    fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
+        if !self.ends(resource) {
+            return Vec::new();
+        }
+        let text = |property| resource.properties.get(property).and_then(Node::as_text);
+        let device = text("device").filter(|device| is_canonical(device));
+        let device = device.map(|device| (ClaimKind::Path, device.into()));
+        let module = text("fstype").map(|fstype| (ClaimKind::KernelModule, fstype.replace('-', "_").into()));
+        self.needs(resource).into_iter().chain(device).chain(module).map(Release::Object).collect()
     }
 
     fn may_provide(&self, _: &Resource) -> bool {

@@ -90,6 +90,12 @@ impl TypeSpec for PackageType {
         directories.map(|directory| (ClaimKind::Path, (*directory).into())).collect()
     }
 
+    /// A package changes after its hold is released, and is installed without the repositories that are to be absent.
+    fn needs_absent<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let hold = (ClaimKind::PackageHold, (*resource.id.name).into());
+        [hold].into_iter().chain(self.needs(resource)).collect()
+    }
+
     fn may_write_files(&self) -> bool {
         true
     }

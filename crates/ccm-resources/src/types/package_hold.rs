@@ -7,7 +7,7 @@ mod properties;
 use std::time::Duration;
 
 use ccm_engine::DynProvider;
-use ccm_model::{ClaimKind, Resource};
+use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool, name_error};
@@ -57,9 +57,14 @@ impl TypeSpec for PackageHoldType {
         }
     }
 
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::exclusive(ClaimKind::PackageHold, &*resource.id.name)]
+    }
+
+    /// A hold that is to be absent comes before every change of its package.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let plugins = ["python3-dnf-plugin-versionlock", "dnf-plugin-versionlock"];
-        let names = [&*resource.id.name].into_iter().chain(plugins);
-        names.map(|name| (ClaimKind::Package, name.into())).collect()
+        let held = (!resource.is_absent()).then_some(&*resource.id.name);
+        held.into_iter().chain(plugins).map(|name| (ClaimKind::Package, name.into())).collect()
     }
 }

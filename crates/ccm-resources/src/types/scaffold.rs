@@ -46,7 +46,8 @@ impl TypedResource for ScaffoldType {
 
 impl TypeSpec for ScaffoldType {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        vec![Claim::path(&*resource.id.name, PathKind::Directory)]
+        let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Directory };
+        vec![Claim::path(&*resource.id.name, kind)]
     }
 
     fn commands(&self) -> Option<&dyn CommandsView> {

@@ -95,6 +95,16 @@ impl TypeSpec for ServiceType {
         files.chain([package]).collect()
     }
 
+    fn ends(&self, resource: &Resource) -> bool {
+        resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "stopped")
+    }
+
+    /// A service runs with the unit that is left once its own unit file or a drop-in file is removed.
+    fn needs_absent<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let needs = if self.ends(resource) { Vec::new() } else { self.needs(resource) };
+        needs.into_iter().filter(|(kind, _)| *kind == ClaimKind::Path).collect()
+    }
+
     fn may_write_files(&self) -> bool {
         true
     }

@@ -12,7 +12,7 @@ mod state;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use desired::DesiredUser;
@@ -61,5 +61,14 @@ impl TypeSpec for UserType {
         let primary = primary.unwrap_or(&resource.id.name);
         let all = groups.iter().filter_map(Node::as_text).chain([primary]);
         all.map(|group| (kind(group), group.into())).collect()
+    }
+
+    /// Any group may be the primary one of a user that is to be absent. A user with a `gid` leaves the group of its own name.
+    fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
+        if resource.is_absent() {
+            return vec![Release::All(ClaimKind::Group)];
+        }
+        let own = (ClaimKind::Group, (*resource.id.name).into());
+        resource.properties.get("gid").map(|_| Release::Object(own)).into_iter().collect()
     }
 }

@@ -87,6 +87,11 @@ impl NoopChanges {
                 (&[ClaimKind::Path], name.clone())
             }
             MissingPrerequisite::Path(path) => (&[ClaimKind::Path], path.to_string_lossy().into_owned()),
+            MissingPrerequisite::Package(name) => (&[ClaimKind::Package], name.clone()),
+            MissingPrerequisite::NoHold(name) => (&[ClaimKind::PackageHold], name.clone()),
+            MissingPrerequisite::NoMount(path) => {
+                (&[ClaimKind::MountPoint], path.to_string_lossy().into_owned())
+            }
         };
         let indexes = &self.indexes[..=usize::from(is_never_made)];
         let keys = kinds.iter().map(|kind| (*kind, key.clone()));

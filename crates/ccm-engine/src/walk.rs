@@ -371,6 +371,7 @@ impl StepHost for Walk<'_> {
         let is_never_made = self.groups.policy(of).is_always_noop;
         let missing = match missing {
             MissingPrerequisite::Path(path) => MissingPrerequisite::Path(self.canonical(path)),
+            MissingPrerequisite::NoMount(path) => MissingPrerequisite::NoMount(self.canonical(path)),
             MissingPrerequisite::Program(name) => {
                 MissingPrerequisite::Program(self.spellings.canonical(name).into_owned())
             }

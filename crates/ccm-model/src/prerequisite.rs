@@ -18,4 +18,10 @@ pub enum MissingPrerequisite {
     Unit(String),
     /// A file or directory at this path, in place of nothing or of something else.
     Path(#[serde(with = "PathText")] PathBuf),
+    /// An installed package of this name.
+    Package(String),
+    /// No hold on the package of this name.
+    NoHold(String),
+    /// No file system mounted on this path.
+    NoMount(#[serde(with = "PathText")] PathBuf),
 }

@@ -159,9 +159,11 @@ impl Redactor {
             Some(
                 MissingPrerequisite::Principal(name)
                 | MissingPrerequisite::Program(name)
-                | MissingPrerequisite::Unit(name),
+                | MissingPrerequisite::Unit(name)
+                | MissingPrerequisite::Package(name)
+                | MissingPrerequisite::NoHold(name),
             ) => self.text(name),
-            Some(MissingPrerequisite::Path(path)) => {
+            Some(MissingPrerequisite::Path(path) | MissingPrerequisite::NoMount(path)) => {
                 if let Cow::Owned(redacted) = self.redact(&path.to_string_lossy()) {
                     *path = redacted.into();
                 }

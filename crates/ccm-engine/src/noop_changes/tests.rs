@@ -31,6 +31,9 @@ fn linear_search(
                 ClaimKind::User | ClaimKind::Group | ClaimKind::UserId | ClaimKind::GroupId,
                 _,
             ) => *name == claim.key,
+            (MissingPrerequisite::Package(name), ClaimKind::Package, _)
+            | (MissingPrerequisite::NoHold(name), ClaimKind::PackageHold, _) => *name == claim.key,
+            (MissingPrerequisite::NoMount(missing), ClaimKind::MountPoint, _) => path == missing,
             (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
                 path.starts_with(missing)
             }
@@ -61,15 +64,22 @@ fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
         name().prop_map(MissingPrerequisite::Principal),
         name().prop_map(MissingPrerequisite::Program),
         name().prop_map(MissingPrerequisite::Unit),
+        name().prop_map(MissingPrerequisite::Package),
+        name().prop_map(MissingPrerequisite::NoHold),
         select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::Path(path.into())),
+        select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::NoMount(path.into())),
     ]
 }
 
 fn any_change() -> impl Strategy<Value = ChangeParts> {
     let kinds = [PathKind::Directory, PathKind::Nothing, PathKind::Other];
     let paths = PATHS.iter().flat_map(|path| kinds.map(|kind| Claim::path(*path, kind)));
-    let others = [ClaimKind::User, ClaimKind::Group, ClaimKind::Unit].into_iter();
-    let others = others.flat_map(|kind| ["u", "web.service"].map(|key| Claim::exclusive(kind, key)));
+    let mounts = PATHS.iter().map(|path| Claim::exclusive(ClaimKind::MountPoint, *path));
+    let paths = paths.chain(mounts);
+    let others =
+        [ClaimKind::User, ClaimKind::Group, ClaimKind::Unit, ClaimKind::Package, ClaimKind::PackageHold];
+    let others =
+        others.into_iter().flat_map(|kind| ["u", "web.service"].map(|key| Claim::exclusive(kind, key)));
     (any::<bool>(), prop::bool::weighted(0.2), subsequence(paths.chain(others).collect::<Vec<_>>(), 0..=2))
 }
 

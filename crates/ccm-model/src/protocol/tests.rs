@@ -52,6 +52,9 @@ fn failures() -> Vec<Failure> {
         MissingPrerequisite::Program("nginx".to_owned()),
         MissingPrerequisite::Unit("a.service".to_owned()),
         MissingPrerequisite::Path(PathBuf::from("/a")),
+        MissingPrerequisite::Package("nginx".to_owned()),
+        MissingPrerequisite::NoHold("nginx".to_owned()),
+        MissingPrerequisite::NoMount(PathBuf::from("/a")),
     ];
     let full = |missing| Failure {
         location: Some(Box::new(Location { file: "m.yaml".to_owned(), line: 4, column: 11 })),

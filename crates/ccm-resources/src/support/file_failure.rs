@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::FileError;
+use ccm_host::{FileError, Files};
 use ccm_model::{Failure, MissingPrerequisite};
 
 /// Returns the failure for an error of the files, with a hint where there is one.
@@ -33,5 +33,17 @@ pub(crate) fn untrusted_link(path: &Path, owner: u32) -> Failure {
 /// Returns the failure for a mount point that is to be replaced or removed.
 pub(crate) fn mount_point(path: &Path) -> Failure {
     let message = format!("can't replace or remove mount point \"{}\"", path.display());
-    Failure::conflict(message).with_hint("unmount the file system, or manage the files in it")
+    Failure::conflict(message)
+        .with_missing(MissingPrerequisite::NoMount(path.to_owned()))
+        .with_hint("unmount the file system, or manage the files in it")
+}
+
+/// Returns the failure of replacing or removing a path on which a file system is mounted. A run fails before it changes
+/// anything, and noop with the same words.
+pub(crate) fn check_replaceable(path: &Path, files: &dyn Files) -> Result<(), Failure> {
+    if !files.exists(path).unwrap_or(false) {
+        return Ok(());
+    }
+    let mount = files.blocking_mount(path, false).map_err(|error| file_failure(&error))?;
+    mount.map_or(Ok(()), |mount| Err(mount_point(&mount)))
 }

@@ -291,7 +291,8 @@ impl Planner<'_> {
                 let path = self.root.join(&entry.path);
                 let message =
                     format!("the directory \"{}\", which nothing declares, is not empty", path.display());
-                return Err(Failure::conflict(message).of_property("purge").with_hint(
+                let failure = Failure::conflict(message).with_missing(MissingPrerequisite::Path(path));
+                return Err(failure.of_property("purge").with_hint(
                     "set `force: true` to remove such directories with their content, or keep it with `ignore`",
                 ));
             }

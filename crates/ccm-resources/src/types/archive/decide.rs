@@ -159,7 +159,9 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
     if state.found.link {
         let message = format!("\"{}\" is a symbolic link", archive.path.display());
         return ArchivePlan::Fail(
-            Failure::conflict(message).with_hint("use the path that the link leads to"),
+            Failure::conflict(message)
+                .with_missing(MissingPrerequisite::Path(archive.path.clone()))
+                .with_hint("use the path that the link leads to"),
         );
     }
     let Some(target) = &state.found.target else {

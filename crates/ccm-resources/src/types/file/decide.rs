@@ -344,9 +344,11 @@ fn present(file: &DesiredFile, state: &FileState) -> FilePlan {
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint("use `ensure: directory` for a directory"))
         }
-        FileKind::Special(what) if file.content.is_some() => FilePlan::Fail(Failure::conflict(format!(
-            "\"{path}\" is {what}, whose content cannot be managed"
-        ))),
+        FileKind::Special(what) if file.content.is_some() => {
+            let message = format!("\"{path}\" is {what}, whose content cannot be managed");
+            let missing = MissingPrerequisite::Path(file.path.clone());
+            FilePlan::Fail(Failure::conflict(message).with_missing(missing))
+        }
         _ if differences.is_none() => FilePlan::Keep(FileRule::AsDesired),
         _ if !state.found.link => FilePlan::Update(differences),
         _ if file.content.is_some() => FilePlan::ReplaceLink(differences),

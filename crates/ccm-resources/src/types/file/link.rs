@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_engine::Context;
 use ccm_host::{FileKind, InspectOptions};
-use ccm_model::{Action, Failure, Verb};
+use ccm_model::{Action, Failure, MissingPrerequisite, Verb};
 
 use super::decide::FilePlan;
 use super::desired::DesiredFile;
@@ -56,7 +56,8 @@ pub(super) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         return if Some(&**found) == target(file) { keep } else { change };
     }
     let path = file.path.display();
-    let conflict = |message: String| Failure::conflict(message);
+    let missing = || MissingPrerequisite::Path(file.path.clone());
+    let conflict = |message: String| Failure::conflict(message).with_missing(missing());
     let change = match state.found.target.as_ref().map(|target| target.kind) {
         None => LinkChange::Create,
         Some(FileKind::File) if file.force => LinkChange::ReplaceFile,

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Action, Failure, FailureKind, Verb};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::rules::PackageRule;
 use super::state::{PackageState, describe};
@@ -170,8 +170,9 @@ pub(crate) fn plan(package: &Package, state: &PackageState) -> PackagePlan {
     match (&plan, &state.found.hold) {
         (PackagePlan::Install(Install { reason, .. }) | PackagePlan::Remove(reason), Some(hold)) => {
             let message = format!("`{}` is held by {}", package.name, hold.by);
-            let failure = Failure::conflict(reason.to_string()).because_of(message).with_hint(&hold.release);
-            PackagePlan::Fail(reason.clone(), failure)
+            let missing = MissingPrerequisite::NoHold(package.name.clone());
+            let failure = Failure::conflict(reason.to_string()).because_of(message).with_missing(missing);
+            PackagePlan::Fail(reason.clone(), failure.with_hint(&hold.release))
         }
         _ => plan,
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_engine::Described;
-use ccm_model::Failure;
+use ccm_model::{Failure, MissingPrerequisite};
 
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
@@ -52,7 +52,8 @@ impl ObjectType for DesiredHold {
                 let name = &self.name;
                 let message = format!("package `{name}` is not installed, so it has no version to keep");
                 let hint = format!("add a `package` resource for `{name}`");
-                ObjectPlan::Fail(Failure::conflict(message).with_hint(hint))
+                let missing = MissingPrerequisite::Package(name.clone());
+                ObjectPlan::Fail(Failure::conflict(message).with_missing(missing).with_hint(hint))
             }
         }
     }

@@ -399,6 +399,7 @@ fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Fa
         }
         _ if steps.verb == Some(UnitVerb::Reload) && !unit.can_reload => Some(
             Failure::conflict(format!("cannot reload `{name}`: its unit has no `ExecReload`"))
+                .with_missing(MissingPrerequisite::Unit(name.to_owned()))
                 .with_hint("set `on_refresh: reload-or-restart`"),
         ),
         _ => None,

@@ -49,3 +49,32 @@ fn index_is_refreshed_once_after_a_change_of_repositories() {
     assert_eq!(updates, 1);
     assert!(!machine.files.entries.borrow().contains_key(std::path::Path::new("/state/outdated-apt")));
 }
+
+#[test]
+fn noop_does_not_fail_on_what_an_earlier_resource_changes() {
+    let hold = |ensure| resource("package_hold", "zsh", &[("ensure", ensure)]);
+    let package = |ensure| resource("package", "zsh", &[("ensure", ensure)]);
+    let installed = &["zsh installed 5.9"][..];
+    let held = &["zsh held 5.9"][..];
+    for (first, resources, alone) in [
+        (&[][..], [package("present"), hold("present")], "package `zsh` is not installed"),
+        (held, [hold("absent"), package("absent")], "`zsh` is held by dpkg"),
+        (held, [hold("absent"), package("latest")], "`zsh` is held by dpkg"),
+        (held, [hold("absent"), package("6.0")], "`zsh` is held by dpkg"),
+    ] {
+        let machine = || {
+            let machine = Machine::debian(first);
+            machine.index(&policy(&["zsh 6.0 5.9"]));
+            machine
+        };
+        let [before, after] = resources;
+        let told = format!("{:?}", machine().noop(vec![before.clone(), after.clone()])[1].outcome);
+        assert!(told.contains(&format!("not known before {}", before.id)), "{told}");
+        // Nothing else prevents the failure.
+        let told = machine().noop(vec![after]);
+        assert!(failure(&told[0]).chain.join(": ").contains(alone), "{told:?}");
+    }
+    let machine = Machine::debian(installed);
+    let told = format!("{:?}", machine.noop(vec![package("absent"), hold("absent")])[1].outcome);
+    assert_eq!(told, "Unchanged");
+}

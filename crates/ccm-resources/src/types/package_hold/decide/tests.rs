@@ -10,7 +10,7 @@ fn hold_is_decided_by_the_first_row_that_matches() {
         "
         present held | keep | it is in the desired state
         present free | created: version 1.2 | it does not exist
-        present gone | fail | package `zsh` is not installed, so it has no version to keep
+        present gone | fail, missing | package `zsh` is not installed, so it has no version to keep
         absent held | removed | it exists
         absent free | keep | it does not exist
         absent gone | keep | it does not exist

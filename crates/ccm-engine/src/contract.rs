@@ -214,6 +214,13 @@ pub enum ReadPurpose<'a, E> {
     After(&'a E),
 }
 
+impl<E> ReadPurpose<'_, E> {
+    /// Returns `true` for a reading before a change.
+    pub fn is_before(&self) -> bool {
+        matches!(self, Self::Before { .. })
+    }
+}
+
 /// Rule of a type, displayed as the reason for a decision.
 pub trait Rule: fmt::Display {
     /// Name of the rule for programs, in snake case. The name stays the same when the text changes.

@@ -25,6 +25,14 @@ impl<D> ObjectPlan<D> {
         if differences.is_empty() { Self::Keep { exists: true } } else { Self::Change(differences) }
     }
 
+    /// Returns the differences to make, for a new object as well.
+    pub(crate) fn differences(&self) -> &[D] {
+        match self {
+            Self::Create(differences) | Self::Change(differences) => differences,
+            Self::Keep { .. } | Self::Remove | Self::Fail(_) => &[],
+        }
+    }
+
     /// Returns the differences to make; `None` if there are none. Only for an object that is never removed.
     pub(crate) fn differences_of_permanent(self) -> Result<Option<Vec<D>>, Failure> {
         match self {

@@ -9,7 +9,7 @@ use ccm_model::Failure;
 
 use super::text_lines::{TEXT_ENCODING, TextLines, UTF_16, is_utf_16};
 use super::{MAX_FILE, lines};
-use crate::support::file_failure::{file_failure, untrusted_link};
+use crate::support::file_failure::{check_replaceable, file_failure, untrusted_link};
 use crate::support::values::canonical_path::directory_of;
 
 /// Modes of a new file and of its directory.
@@ -86,6 +86,12 @@ impl TextFile {
         let mode = (!self.exists()).then_some(NEW_FILE);
         replace(&target, &new, FileAttributes { mode, ..FileAttributes::default() }, files)?;
         Ok(Self::found(&self.path, Some(Rc::new(new))))
+    }
+
+    /// Returns the failure of a write or a removal that a mounted file system prevents.
+    pub(crate) fn check_replaceable(&self, context: &Context<'_>) -> Result<(), Failure> {
+        let files = context.host.files;
+        if self.exists() { check_replaceable(&written_path(&self.path, files)?, files) } else { Ok(()) }
     }
 
     /// Removes the file, or the link in its place.

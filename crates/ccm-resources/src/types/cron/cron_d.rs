@@ -9,7 +9,7 @@ use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use super::decide::{CronState, parse_entry};
 use super::desired::DesiredJob;
 use crate::parts::text::{TextFile, lines, replace};
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_replaceable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 const DIRECTORY: &str = "/etc/cron.d";
@@ -22,7 +22,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
     async fn status(
         &self,
         job: &DesiredJob,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<CronState, Failure> {
         let mut state = CronState::default();
@@ -44,6 +44,9 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
             return Err(Failure::conflict(message)
                 .with_missing(MissingPrerequisite::Path(DIRECTORY.into()))
                 .with_hint("install the package `cron` (Debian family) or `cronie` (Red Hat family)"));
+        }
+        if reading.is_before() && !matches!(job.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_)) {
+            check_replaceable(&path, context.host.files)?;
         }
         Ok(state)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Account, AccountError, FileKind, InspectOptions, PathTrust};
+use ccm_host::{Account, AccountError, FileKind, Files, InspectOptions, PathTrust};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::CheckoutEffect;
@@ -46,7 +46,12 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
             None => CheckoutPresence::Missing,
             Some(FileKind::File) => CheckoutPresence::Occupied("a file"),
             Some(FileKind::Special(what)) => CheckoutPresence::Occupied(what),
-            Some(FileKind::Directory { empty: Some(true) }) => CheckoutPresence::Empty,
+            Some(FileKind::Directory { empty: Some(true) }) => {
+                match files.blocking_mount(&desired.path, false).map_err(|error| file_failure(&error))? {
+                    Some(_) => CheckoutPresence::EmptyMount,
+                    None => CheckoutPresence::Empty,
+                }
+            }
             Some(FileKind::Directory { .. }) => {
                 let found = files.inspect(&repository, InspectOptions::default());
                 let found = found.map_err(|error| file_failure(&error))?;
@@ -54,6 +59,9 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
                     .target
                     .filter(|target| !found.link && matches!(target.kind, FileKind::Directory { .. }));
                 match directory {
+                    Some(target) if is_begun(&repository, &target.kind, files) => {
+                        CheckoutPresence::EmptyMount
+                    }
                     Some(target) => {
                         let own = run_uid(desired, context)?;
                         let owner = || files.user_name(target.uid).ok().flatten();
@@ -68,7 +76,9 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
         };
         let runs_git = match state.presence {
             CheckoutPresence::Repository => state.foreign_owner.is_none(),
-            CheckoutPresence::Missing | CheckoutPresence::Empty => !desired.is_absent,
+            CheckoutPresence::Missing | CheckoutPresence::Empty | CheckoutPresence::EmptyMount => {
+                !desired.is_absent
+            }
             CheckoutPresence::Occupied(_) => false,
         };
         if runs_git {
@@ -110,6 +120,12 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
         }
         Ok(Vec::new())
     }
+}
+
+/// Returns `true` for what is left of a clone that was interrupted before it was a repository.
+fn is_begun(repository: &Path, kind: &FileKind, files: &dyn Files) -> bool {
+    let has_config = || files.exists(&repository.join("config")).unwrap_or(true);
+    *kind == FileKind::Directory { empty: Some(true) } || is_interrupted(repository, files) && !has_config()
 }
 
 /// Returns the failure of running git in a directory that a stranger could exchange. With the rights of `user` alone, git

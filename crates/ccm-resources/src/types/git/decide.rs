@@ -71,14 +71,14 @@ impl ObjectType for DesiredCheckout {
 
     fn plan(&self, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
         match &state.presence {
-            CheckoutPresence::Missing | CheckoutPresence::Empty if self.is_absent => {
-                ObjectPlan::Keep { exists: false }
+            CheckoutPresence::Missing | CheckoutPresence::Empty | CheckoutPresence::EmptyMount => {
+                if self.is_absent { ObjectPlan::Keep { exists: false } } else { create(self, state) }
             }
-            CheckoutPresence::Missing | CheckoutPresence::Empty => create(self, state),
             CheckoutPresence::Occupied(what) => {
                 let path = self.path.display();
                 ObjectPlan::Fail(
                     Failure::conflict(format!("\"{path}\" is {what}, not a checkout of git"))
+                        .with_missing(MissingPrerequisite::Path(self.path.clone()))
                         .with_hint("move it away, or set another `path`"),
                 )
             }

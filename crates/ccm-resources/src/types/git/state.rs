@@ -37,6 +37,8 @@ pub(crate) enum CheckoutPresence {
     Missing,
     /// An empty directory.
     Empty,
+    /// An empty directory on which a file system is mounted, or one with no more than the beginning of a clone.
+    EmptyMount,
     Repository,
     /// Something else, with its article.
     Occupied(&'static str),

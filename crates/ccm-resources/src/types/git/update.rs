@@ -19,6 +19,9 @@ use crate::support::file_failure::file_failure;
 /// for local changes.
 const MARKER: &str = "ccm-update";
 
+/// Content of the marker.
+const UNFINISHED: &[u8] = b"ccm updates this checkout, or was killed while it did\n";
+
 const TRACKED: &str = "refs/remotes/origin/";
 
 /// Returns `true` if a run died during an update of this repository.
@@ -106,6 +109,9 @@ pub(crate) async fn clone(
 ) -> Result<CheckoutEffect, Failure> {
     let files = context.host.files;
     let target = resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
+    if state.presence == CheckoutPresence::EmptyMount {
+        return clone_in_place(desired, target, context).await;
+    }
     let made = temp_path(&desired.path);
     // A killed run left it.
     if files.exists(&made).unwrap_or_default() {
@@ -131,6 +137,37 @@ pub(crate) async fn clone(
     })
 }
 
+/// Clones the repository into a directory that can't be replaced. Like an update that was interrupted, a clone that was
+/// is finished by the next run.
+async fn clone_in_place(
+    desired: &DesiredCheckout,
+    target: Option<RevisionTarget>,
+    context: &Context<'_>,
+) -> Result<CheckoutEffect, Failure> {
+    let files = context.host.files;
+    let repository = desired.path.join(".git");
+    let attributes = attributes(desired, context)?;
+    let tool = GitTool::of(desired, &desired.path);
+    let url = desired.url.as_ref().map(|url| &*url.0).unwrap_or_default();
+    // git can only write in a directory of the user who runs it.
+    files.set_attributes(&desired.path, attributes).map_err(|error| file_failure(&error))?;
+    let cloned = async {
+        if !files.exists(&repository).unwrap_or_default() {
+            files.make_directory(&repository, attributes).map_err(|error| file_failure(&error))?;
+        }
+        let marker = repository.join(MARKER);
+        let explanation = NewContent::Bytes(UNFINISHED);
+        let new = NewFile { content: explanation, attributes };
+        files.write(&marker, &new).map_err(|error| file_failure(&error))?;
+        tool.change(&["init", "--quiet", "--template="], context).await?;
+        tool.change(&["remote", "add", "origin", url], context).await?;
+        let effect = check_out(desired, target, &tool, true, context).await?;
+        files.remove(&marker, false).map_err(|error| file_failure(&error))?;
+        Ok(effect)
+    };
+    cloned.await.map_err(|failure: Failure| Failure { changed: true, ..failure })
+}
+
 /// Brings an existing checkout to the desired revision.
 pub(crate) async fn update(
     desired: &DesiredCheckout,
@@ -145,7 +182,7 @@ pub(crate) async fn update(
         remove_locks(&repository, files)?;
     }
     let marker = repository.join(MARKER);
-    let explanation = NewContent::Bytes(b"ccm updates this checkout, or was killed while it did\n");
+    let explanation = NewContent::Bytes(UNFINISHED);
     let new = NewFile { content: explanation, attributes: attributes(desired, context)? };
     files.write(&marker, &new).map_err(|error| file_failure(&error))?;
     let has_url = |found: &CheckoutDifference| matches!(found, CheckoutDifference::Url { .. });

@@ -15,11 +15,15 @@ pub(crate) struct PosixHosts;
 impl Provider<Object<DesiredHost>> for PosixHosts {
     async fn status(
         &self,
-        _: &DesiredHost,
-        _: ReadPurpose<'_, ()>,
+        host: &DesiredHost,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<Rc<HostsFile>, Failure> {
-        HostsFile::of(context).await
+        let file = HostsFile::of(context).await?;
+        if reading.is_before() && !matches!(host.plan(&file), ObjectPlan::Keep { .. }) {
+            file.file.check_replaceable(context)?;
+        }
+        Ok(file)
     }
 
     async fn execute(

@@ -19,13 +19,19 @@ pub(crate) struct PosixHostname;
 impl Provider<Object<DesiredHostname>> for PosixHostname {
     async fn status(
         &self,
-        _: &DesiredHostname,
-        _: ReadPurpose<'_, ()>,
+        name: &DesiredHostname,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<HostnameState, Failure> {
         let running = read_text(Path::new(RUNNING), context)?.unwrap_or_default();
         let file = TextFile::read(Path::new(FILE), context)?;
-        Ok(HostnameState { running: running.trim_end().to_owned(), file })
+        let state = HostnameState { running: running.trim_end().to_owned(), file };
+        let is_saved =
+            |difference: &HostnameDifference| matches!(difference, HostnameDifference::Saved { .. });
+        if reading.is_before() && name.plan(&state).differences().iter().any(is_saved) {
+            state.file.check_replaceable(context)?;
+        }
+        Ok(state)
     }
 
     async fn execute(

@@ -22,19 +22,31 @@ impl Provider<Object<DesiredModule>> for Kmod {
     async fn status(
         &self,
         module: &DesiredModule,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<ModuleState, Failure> {
         let name = &*module.name;
         let boot_file = TextFile::read(&boot_file(name), context)?;
         let modprobe_file = TextFile::read(&modprobe_file(name), context)?;
-        Ok(ModuleState {
+        let state = ModuleState {
             activity: activity(name, context).await?,
             is_loaded_at_boot: loads(&boot_file, name),
             boot_file,
             settings: ModprobeSettings::parse(&modprobe_file, name),
             modprobe_file,
-        })
+        };
+        if reading.is_before() {
+            for difference in module.plan(&state).differences() {
+                match difference {
+                    ModuleDifference::Loaded(_) => {}
+                    ModuleDifference::Boot(_) => state.boot_file.check_replaceable(context)?,
+                    ModuleDifference::Blacklist(_) | ModuleDifference::Options { .. } => {
+                        state.modprobe_file.check_replaceable(context)?;
+                    }
+                }
+            }
+        }
+        Ok(state)
     }
 
     async fn execute(

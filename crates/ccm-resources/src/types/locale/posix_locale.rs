@@ -12,6 +12,7 @@ use super::decide::{DesiredLocale, LocaleDifference, LocaleState, MissingLocale,
 use super::properties::canonical;
 use super::settings_file::{generated_line, with_generated, with_values};
 use crate::parts::text::{TextFile, read_text};
+use crate::support::file_failure::check_replaceable;
 use crate::support::object_plan::{Object, ObjectType};
 use crate::support::output_tail::text;
 use crate::support::program::Program;
@@ -33,33 +34,18 @@ impl Provider<Object<DesiredLocale>> for PosixLocale {
     async fn status(
         &self,
         locale: &DesiredLocale,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<LocaleState, Failure> {
-        let files = context.host.files;
-        let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
-        let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
-        let file = TextFile::read(Path::new(path), context)?;
-        let mut state = LocaleState { file, missing: Vec::new() };
-        let installed = context.state_cache(async || installed(context).await).await?;
-        let Some(installed) = &installed.0 else { return Ok(state) };
-        let names = || locale.variables.iter().map(|(_, name)| name);
-        if names().all(|name| installed.contains(&name.canonical())) {
-            return Ok(state);
-        }
-        let supported = read_text(Path::new(SUPPORTED), context)?;
-        for name in names().filter(|name| !installed.contains(&name.canonical())) {
-            let is_it = |found: &str| canonical(found) == name.canonical();
-            let name = name.0.clone();
-            let missing = match &supported {
-                None => MissingLocale::NotInstalled(name),
-                Some(supported) => match generated_line(supported, is_it) {
-                    Some(line) => MissingLocale::Generated { name, line: line.to_owned() },
-                    None => MissingLocale::Unknown(name),
-                },
-            };
-            if !state.missing.contains(&missing) {
-                state.missing.push(missing);
+        let state = read(locale, context).await?;
+        if reading.is_before() {
+            for difference in locale.plan(&state).differences() {
+                match difference {
+                    LocaleDifference::Variable { .. } => state.file.check_replaceable(context)?,
+                    LocaleDifference::Generated { .. } => {
+                        check_replaceable(Path::new(LIST), context.host.files)?;
+                    }
+                }
             }
         }
         Ok(state)
@@ -90,6 +76,37 @@ impl Provider<Object<DesiredLocale>> for PosixLocale {
         let changed = |failure: Failure| Failure { changed: failure.changed || !lines.is_empty(), ..failure };
         written.map(drop).map_err(changed)
     }
+}
+
+/// Reads the file with the variables, and which locales are missing.
+async fn read(locale: &DesiredLocale, context: &Context<'_>) -> Result<LocaleState, Failure> {
+    let files = context.host.files;
+    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
+    let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
+    let file = TextFile::read(Path::new(path), context)?;
+    let mut state = LocaleState { file, missing: Vec::new() };
+    let installed = context.state_cache(async || installed(context).await).await?;
+    let Some(installed) = &installed.0 else { return Ok(state) };
+    let names = || locale.variables.iter().map(|(_, name)| name);
+    if names().all(|name| installed.contains(&name.canonical())) {
+        return Ok(state);
+    }
+    let supported = read_text(Path::new(SUPPORTED), context)?;
+    for name in names().filter(|name| !installed.contains(&name.canonical())) {
+        let is_it = |found: &str| canonical(found) == name.canonical();
+        let name = name.0.clone();
+        let missing = match &supported {
+            None => MissingLocale::NotInstalled(name),
+            Some(supported) => match generated_line(supported, is_it) {
+                Some(line) => MissingLocale::Generated { name, line: line.to_owned() },
+                None => MissingLocale::Unknown(name),
+            },
+        };
+        if !state.missing.contains(&missing) {
+            state.missing.push(missing);
+        }
+    }
+    Ok(state)
 }
 
 /// Locales that the machine has; `None` if it has no list of them.

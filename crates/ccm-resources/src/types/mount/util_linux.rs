@@ -30,7 +30,7 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
     async fn status(
         &self,
         mount: &DesiredMount,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<MountState, Failure> {
         let fstab = Fstab::of(context).await?;
@@ -55,6 +55,10 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
             MountState { fstab, spelling, directory, refusal, mounted, layers, is_other, obstacle: None };
         if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
             state.obstacle = obstacle(mount, context);
+        }
+        let changes = || !matches!(mount.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_));
+        if reading.is_before() && changes() && state.fstab.file.content() != new_fstab(mount, &state) {
+            state.fstab.file.check_replaceable(context)?;
         }
         Ok(state)
     }
@@ -201,10 +205,15 @@ async fn unmount(mount: &DesiredMount, state: &MountState, context: &Context<'_>
     Ok(())
 }
 
+/// Returns `/etc/fstab` with the line, or without it.
+fn new_fstab(mount: &DesiredMount, state: &MountState) -> Vec<u8> {
+    let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(state.lines().first()));
+    state.fstab.with(&state.spelling, line.as_ref())
+}
+
 /// Writes the line to `/etc/fstab`, or removes it. Returns the file as it is then.
 async fn save(mount: &DesiredMount, state: &MountState, context: &Context<'_>) -> Result<TextFile, Failure> {
-    let line = (mount.ensure != MountEnsure::Absent).then(|| mount.line(state.lines().first()));
-    let new = state.fstab.with(&state.spelling, line.as_ref());
+    let new = new_fstab(mount, state);
     let old = &state.fstab.file;
     if old.content() == new {
         return Ok(old.clone());

@@ -11,7 +11,7 @@ use super::decide::{RepositoryState, has_other_key};
 use super::desired::DesiredRepository;
 use super::values::KeySource;
 use crate::parts::packages::{Tool, outdate_index};
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_replaceable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 /// First line of each definition.
@@ -53,10 +53,22 @@ impl<F: RepositoryFormat> Provider<Object<DesiredRepository>> for RepositoryProv
     async fn status(
         &self,
         repository: &DesiredRepository,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<RepositoryState, Failure> {
-        self.read(repository, context)
+        let state = self.read(repository, context)?;
+        let plan = repository.plan(&state);
+        if reading.is_before() && !matches!(plan, ObjectPlan::Keep { .. } | ObjectPlan::Fail(_)) {
+            let is_removed = matches!(plan, ObjectPlan::Remove);
+            let name = &repository.name;
+            if is_removed || has_other_key(repository, &state) {
+                check_replaceable(&self.0.key(name), context.host.files)?;
+            }
+            if is_removed || state.definition.as_ref() != Some(&state.desired_definition) {
+                check_replaceable(&self.0.definition(name), context.host.files)?;
+            }
+        }
+        Ok(state)
     }
 
     async fn execute(

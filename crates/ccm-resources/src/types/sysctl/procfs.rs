@@ -25,43 +25,17 @@ impl Provider<Object<DesiredParameter>> for Procfs {
     async fn status(
         &self,
         parameter: &DesiredParameter,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<ParameterState, Failure> {
-        let file = ParameterFiles::file(&parameter.file, context).await?;
-        let mut state = ParameterState { file, ..ParameterState::default() };
-        if parameter.is_absent && !context.describe_unchanged {
-            return Ok(state);
-        }
-        let path = parameter.key.path();
-        let files = context.host.files;
-        // The kernel makes these files, so that no link can lead elsewhere.
-        state.running = match read_at_most(Some(&path), MAX_VALUE) {
-            Ok(value) => Some(normalized(&shown(&value))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(_) if parameter.is_absent => None,
-            Err(error) => {
-                return Err(Failure::from_error(FailureKind::Read, &error)
-                    .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
-                    .with_hint(
-                        "check that the name is that of a parameter, not of a directory with parameters",
-                    ));
+        let state = read(parameter, context).await?;
+        if reading.is_before() {
+            let plan = parameter.plan(&state);
+            let is_saved =
+                |difference: &ParameterDifference| !matches!(difference, ParameterDifference::Running { .. });
+            if matches!(plan, ObjectPlan::Remove) || plan.differences().iter().any(is_saved) {
+                state.file.file.check_replaceable(context)?;
             }
-        };
-        if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
-            let mounts = MountTable::of(context).await?;
-            let mount = path.to_str().and_then(|path| mounts.containing(path));
-            let info =
-                files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-            state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
-                _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
-                    Some(ParameterObstacle::Reported)
-                }
-                Some(MountedFilesystem { mount_point, .. }) => {
-                    Some(ParameterObstacle::ReadOnlyMount(mount_point.clone()))
-                }
-                None => None,
-            };
         }
         Ok(state)
     }
@@ -104,6 +78,45 @@ impl Provider<Object<DesiredParameter>> for Procfs {
             (saved, _) => saved,
         }
     }
+}
+
+/// Reads the value of the kernel and the saved one.
+async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<ParameterState, Failure> {
+    let file = ParameterFiles::file(&parameter.file, context).await?;
+    let mut state = ParameterState { file, ..ParameterState::default() };
+    if parameter.is_absent && !context.describe_unchanged {
+        return Ok(state);
+    }
+    let path = parameter.key.path();
+    let files = context.host.files;
+    // The kernel makes these files, so that no link can lead elsewhere.
+    state.running = match read_at_most(Some(&path), MAX_VALUE) {
+        Ok(value) => Some(normalized(&shown(&value))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(_) if parameter.is_absent => None,
+        Err(error) => {
+            return Err(Failure::from_error(FailureKind::Read, &error)
+                .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
+                .with_hint(
+                    "check that the name is that of a parameter, not of a directory with parameters",
+                ));
+        }
+    };
+    if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
+        let mounts = MountTable::of(context).await?;
+        let mount = path.to_str().and_then(|path| mounts.containing(path));
+        let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+        state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
+            _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
+                Some(ParameterObstacle::Reported)
+            }
+            Some(MountedFilesystem { mount_point, .. }) => {
+                Some(ParameterObstacle::ReadOnlyMount(mount_point.clone()))
+            }
+            None => None,
+        };
+    }
+    Ok(state)
 }
 
 /// Sets the value of the kernel.

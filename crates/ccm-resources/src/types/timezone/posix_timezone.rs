@@ -8,7 +8,7 @@ use ccm_model::Failure;
 
 use super::decide::{DesiredTimezone, LocalTime, TimezoneDifference, TimezoneState};
 use crate::parts::text::TextFile;
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_replaceable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(super) const LOCAL_TIME: &str = "/etc/localtime";
@@ -20,7 +20,7 @@ impl Provider<Object<DesiredTimezone>> for PosixTimezone {
     async fn status(
         &self,
         zone: &DesiredTimezone,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<TimezoneState, Failure> {
         let files = context.host.files;
@@ -37,6 +37,14 @@ impl Provider<Object<DesiredTimezone>> for PosixTimezone {
         if !matches!(zone.plan(&state), ObjectPlan::Keep { .. }) {
             let found = inspect(&zone.file())?.target;
             state.zone_exists = found.is_some_and(|file| file.kind == FileKind::File);
+        }
+        if reading.is_before() {
+            for difference in zone.plan(&state).differences() {
+                match difference {
+                    TimezoneDifference::Zone { .. } => check_replaceable(path, files)?,
+                    TimezoneDifference::Saved { .. } => state.file.check_replaceable(context)?,
+                }
+            }
         }
         Ok(state)
     }

@@ -1,6 +1,7 @@
 //! Mounts.
 
 use std::fs::File;
+use std::path::Path;
 
 use ccm_model::Resource;
 
@@ -219,5 +220,108 @@ fn strangers_lead_no_mount_elsewhere() {
         // A directory of a stranger whose parents are root's is no danger.
         shell("mkdir /srv/home && chown 4242 /srv/home");
         assert_changes(&tmpfs("/srv/home", &[]), "created");
+    });
+}
+
+#[test]
+fn noop_knows_what_is_unmounted_before() {
+    on_own_machine("mount umount", || {
+        shell(
+            "mkdir -p /srv/a /srv/b/in && mount -t tmpfs t /srv/a && mount -t tmpfs t /srv/b/in && touch /srv/f",
+        );
+        shell("mount --bind /srv/f /etc/hosts");
+        let unmount = |name| resource("mount", name, &[("ensure", "absent")]);
+        let absent = |name| resource("file", name, &[("ensure", "absent"), ("force", "true")]);
+        let link = |name| resource("file", name, &[("ensure", "link"), ("target", "/x"), ("force", "true")]);
+        let host = || resource("host", "b.example.com", &[("ip", "192.0.2.1")]);
+        for resources in [
+            [unmount("/etc/hosts"), host()],
+            [unmount("/srv/a"), absent("/srv/a")],
+            [unmount("/srv/b/in"), absent("/srv/b")],
+        ] {
+            let [first, second] = &resources;
+            let told = in_noop(resources.to_vec());
+            let expected = ["Would have removed".to_owned(), format!("not known before {}", first.id)];
+            assert_eq!(told, expected, "{}", second.id);
+            // Without the first, noop and run fail alike.
+            let alone = in_noop(vec![second.clone()]);
+            assert!(alone[0].contains("can't replace or remove mount point"), "{alone:?}");
+            assert_eq!(applied(vec![second.clone()]), alone);
+            assert_eq!(applied(resources.to_vec()), ["changed", "changed"], "{}", second.id);
+        }
+        shell("mkdir -p /srv/d && touch /srv/d/f");
+        let told = in_noop(vec![absent("/srv/d/f"), link("/srv/d")]);
+        assert_eq!(told[1], "not known before file#/srv/d/f");
+        assert_eq!(applied(vec![absent("/srv/d/f"), link("/srv/d")]), ["changed", "changed"]);
+    });
+}
+
+#[test]
+fn noop_fails_like_a_run_on_files_that_are_mounted() {
+    on_own_machine("mount umount hostname sysctl", || {
+        shell(
+            "mkdir -p /etc/cron.d /etc/modules-load.d /etc/modprobe.d /etc/sysctl.d /etc/apt/sources.list.d && touch /srv/f",
+        );
+        let cron = [("command", "/bin/true"), ("hour", "1")];
+        let repository = [
+            ("provider", "apt"),
+            ("uris", "http://x"),
+            ("suites", "s"),
+            ("components", "c"),
+            ("trusted", "true"),
+        ];
+        let mut all = vec![
+            ("/etc/hosts", resource("host", "b.example.com", &[("ip", "192.0.2.1")])),
+            ("/etc/hosts", resource("host", "db", &[("ensure", "absent")])),
+            ("/etc/hostname", resource("hostname", "new", &[])),
+            ("/etc/fstab", tmpfs("/srv", &[("ensure", "present")])),
+            ("/etc/sysctl.d/90-ccm.conf", resource("sysctl", "net.ipv4.ip_forward", &[("value", "1")])),
+            (
+                "/etc/modules-load.d/ccm-dummy_a.conf",
+                resource("kernel_module", "dummy_a", &[("boot", "true")]),
+            ),
+            ("/etc/cron.d/job", resource("cron", "job", &cron)),
+            ("/etc/apt/sources.list.d/x.sources", resource("package_repository", "x", &repository)),
+            ("/etc/locale.conf", resource("locale", "C", &[])),
+        ];
+        if Path::new("/usr/share/zoneinfo/Europe/Berlin").exists() {
+            shell("ln -sfn /usr/share/zoneinfo/Etc/UTC /etc/localtime");
+            all.push(("/etc/timezone", resource("timezone", "Europe/Berlin", &[])));
+        }
+        let mut wrong = String::new();
+        for (path, resource) in all {
+            let path = match path {
+                "/etc/locale.conf" if Path::new("/etc/debian_version").exists() => "/etc/default/locale",
+                path => path,
+            };
+            shell(&format!("mkdir -p $(dirname {path}); test -e {path} || touch {path}; cp {path} /srv/f"));
+            shell(&format!("mount --bind /srv/f {path}"));
+            let expected = [format!("can't replace or remove mount point \"{path}\"")];
+            let told = [in_noop(vec![resource.clone()]), applied(vec![resource.clone()])];
+            if told.iter().any(|told| *told != expected) {
+                wrong += &format!("{}: {told:?}\n", resource.id);
+            }
+            shell(&format!("umount {path}"));
+        }
+        assert_eq!(wrong, "");
+        assert_eq!(content("/proc/sys/net/ipv4/ip_forward"), "0\n");
+        assert_eq!(content("/proc/sys/kernel/hostname"), "old\n");
+    });
+}
+
+#[test]
+fn repository_is_cloned_into_a_mount_point() {
+    on_own_machine("mount umount git", || {
+        shell(
+            "cd /srv && git init -q r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one \
+             && mkdir /srv/c && mount -t tmpfs t /srv/c",
+        );
+        let checkout = resource("git", "/srv/c", &[("url", "/srv/r")]);
+        assert_changes(&checkout, "created");
+        shell("test -d /srv/c/.git && ! test -e /srv/c/.git/ccm-update && mountpoint -q /srv/c");
+        // An interrupted clone is finished.
+        shell("rm -r /srv/c/.git && mkdir /srv/c/.git && touch /srv/c/.git/ccm-update");
+        assert_eq!(applied(vec![checkout.clone()]), ["changed"]);
+        assert_unchanged(&checkout);
     });
 }

@@ -60,7 +60,7 @@ fn checkout_is_decided_by_the_first_row_that_matches() {
         "
         absent missing | keep | it does not exist
         absent empty | keep | it does not exist
-        absent file | fail | \"/srv/app\" is a file, not a checkout of git
+        absent file | fail, missing | \"/srv/app\" is a file, not a checkout of git
         absent there | removed | it exists
         absent dirty | fail | the checkout \"/srv/app\" has local changes in 2 files
         absent,force dirty | removed | it exists
@@ -69,7 +69,7 @@ fn checkout_is_decided_by_the_first_row_that_matches() {
         any missing | created: url /srv/app.git | it does not exist
         main empty | created: url /srv/app.git, revision main | it does not exist
         main homeless | fail, missing | the directory \"/srv\" does not exist
-        main,force file | fail | \"/srv/app\" is a file, not a checkout of git
+        main,force file | fail, missing | \"/srv/app\" is a file, not a checkout of git
         main there | keep | it is in the desired state
         main foreign | fail | git does not run in a repository of another user, whose configuration it would follow
         main behind | changed: revision aaaaaaaaaaaa to bbbbbbbbbbbb | it differs in revision

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ccm_engine::Context;
 use ccm_host::CancellationLevel;
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Failure, FailureKind, joined};
 
 use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
 use super::provider::{Packages, is_index_relevant, is_root};
@@ -182,21 +182,28 @@ impl<T: Tool> Packages<T> {
         repaired: &mut RepairResult,
         context: &mut Context<'_>,
     ) -> Vec<Result<PackageEffect, Failure>> {
-        let before = if self.0.may_remove_more(kind) { self.database(context).await.ok() } else { None };
+        let before = self.database(context).await.ok();
         let mut results = self.change_in_one_call(kind, members, repaired, context).await;
         let is_over = context.cancellation.level() > CancellationLevel::Go;
+        if results.iter().any(Result::is_ok) {
+            self.fail_exclusive(before.as_deref(), members, &mut results, context).await;
+        }
         if members.len() > 1 && !is_over {
-            for (member, result) in members.iter().zip(&mut results) {
-                let Err(Failure { changed, .. }) = *result else { continue };
-                let member = std::slice::from_ref(member);
+            for at in 0..members.len() {
+                let Err(Failure { changed, .. }) = results[at] else { continue };
+                let before = self.database(context).await.ok();
+                let member = std::slice::from_ref(&members[at]);
                 let mut alone = self.change_in_one_call(kind, member, repaired, context).await;
-                *result = alone.remove(0).map_err(|failure| {
+                results[at] = alone.remove(0).map_err(|failure| {
                     // The common call may have changed the package.
                     Failure { changed: changed || failure.changed, ..failure }
                 });
+                if results[at].is_ok() {
+                    self.fail_exclusive(before.as_deref(), member, &mut results[at..=at], context).await;
+                }
             }
         }
-        if let Some(before) = before {
+        if let Some(before) = before.filter(|_| self.0.may_remove_more(kind)) {
             self.report_other_changes(&before, members, context).await;
         }
         results
@@ -280,6 +287,54 @@ impl<T: Tool> Packages<T> {
         let title = finish.title;
         context.warn(format!("`{title}` finished an interrupted package change"));
         run_waiting_for_locks(call, limits, context).await
+    }
+
+    /// Makes a failure of the results of a change that removed a package which the manifest wants.
+    async fn fail_exclusive(
+        &self,
+        before: Option<&T::Database>,
+        members: &[PendingChange<'_>],
+        results: &mut [Result<PackageEffect, Failure>],
+        context: &Context<'_>,
+    ) {
+        let Some(before) = before else { return };
+        if let Some(failure) = self.exclusion(before, members, context).await {
+            for result in results.iter_mut().filter(|result| result.is_ok()) {
+                *result = Err(failure.clone());
+            }
+        }
+    }
+
+    /// Returns the failure of a change that removed a package which the manifest wants.
+    async fn exclusion(
+        &self,
+        before: &T::Database,
+        members: &[PendingChange<'_>],
+        context: &Context<'_>,
+    ) -> Option<Failure> {
+        let named: HashSet<&str> = members.iter().map(|member| self.0.base(&member.package.name)).collect();
+        let is_there = |database: &T::Database, name: &str| {
+            matches!(self.0.find(database, name).presence, Presence::Installed(_))
+        };
+        let mut gone = self.desired(context);
+        gone.retain(|name| !named.contains(self.0.base(name)) && is_there(before, name));
+        if gone.is_empty() {
+            return None;
+        }
+        let after = self.database(context).await.ok()?;
+        gone.retain(|name| !is_there(&after, name));
+        if gone.is_empty() {
+            return None;
+        }
+        let listed = |names: &[String]| {
+            joined(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), "and")
+        };
+        let own: Vec<String> = members.iter().map(|member| member.package.name.clone()).collect();
+        let message =
+            format!("the change of {} removed {}, which the manifest wants", listed(&own), listed(&gone));
+        let failure = Failure::conflict(message)
+            .with_hint("remove one of the packages from the manifest: they exclude each other");
+        Some(Failure { changed: true, ..failure })
     }
 
     /// Reports packages that the change removed or replaced although no resource names them.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::Host;
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{ClaimKind, Failure, FailureKind, MissingPrerequisite};
 
 use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
@@ -174,12 +174,11 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             PackagePlan::Install(Install { version: Err(failure), .. })
                 if state.availability != Availability::NotQueried =>
             {
-                let message = failure.one_line();
-                warnings.push(if refreshes {
-                    format!("{message}; the index would be refreshed first")
-                } else {
-                    format!("a run would fail now: {message}")
-                });
+                if !refreshes {
+                    // An earlier resource may add the repository with the package.
+                    return Err(failure.with_missing(MissingPrerequisite::Package(package.name.clone())));
+                }
+                warnings.push(format!("{}; the index would be refreshed first", failure.one_line()));
             }
             _ => warnings.extend(state.skipped_repositories),
         }
@@ -221,6 +220,19 @@ impl<T: Tool> Packages<T> {
             claims.push(package.clone());
         }
         Ok(duplicate)
+    }
+
+    /// Returns the names of the packages that the manifest wants to be installed: those of this run so far, and those
+    /// that other resources claim.
+    pub(super) fn desired(&self, context: &Context<'_>) -> Vec<String> {
+        let claims: Rc<ClaimedPackages<T::Database>> = context.run_cache();
+        let claims = claims.0.borrow();
+        let wanted = claims.values().flatten().filter(|package| package.ensure != PackageEnsure::Absent);
+        let others = context.claimed_keys(ClaimKind::Package).map(str::to_owned);
+        let mut names: Vec<String> = wanted.map(|package| package.name.clone()).chain(others).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     async fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> PackageState {

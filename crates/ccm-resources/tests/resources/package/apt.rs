@@ -576,3 +576,44 @@ fn a_gate_tells_questions_from_changes_and_stays_in_the_failure() {
     let done = gate.run(vec![package("zsh", &[])], false, host).pop().expect("a transaction");
     assert_eq!(failure(&done).kind, FailureKind::Denied);
 }
+
+#[test]
+fn packages_that_exclude_each_other_fail_and_are_named() {
+    let [a, b] = ["mta-a installed 1", "mta-b installed 1"];
+    let both = |one: &str, other: &str| {
+        format!("failed: the change of `{one}` removed `{other}`, which the manifest wants")
+    };
+    // Packages before, after each change, and what is told of the two.
+    for (before, after, expected) in [
+        (&[b][..], &[a, b][..], [both("mta-a", "mta-b"), both("mta-b", "mta-a")]),
+        (&[a], &[b], ["unchanged".to_owned(), both("mta-b", "mta-a")]),
+    ] {
+        let machine = Machine::debian(before);
+        machine.index(&policy(&["mta-a 1", "mta-b 1"]));
+        for packages in after {
+            machine.becomes(&[packages]);
+        }
+        let done = machine.apply(vec![package("mta-a", &[]), package("mta-b", &[])]);
+        assert_eq!(told(&done), expected, "{before:?}");
+        let failed = failure(&done[1]);
+        assert!(failed.changed);
+        assert_eq!(failed.hints, ["remove one of the packages from the manifest: they exclude each other"]);
+    }
+    // In one batch: the common call fails, and each alone removes the other.
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["mta-a 1", "mta-b 1"]));
+    let options = "-o DPkg::Options::=--force-confdef -o DPkg::Options::=--force-confold --download-only";
+    let tail = "-y -q -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=0 -- mta-a mta-b";
+    let line = format!("/usr/bin/apt-get install --no-install-recommends {options} {tail}");
+    machine.refuses(&line, "E: broken packages\n");
+    machine.becomes(&[a]);
+    machine.becomes(&[b]);
+    let done = machine.apply(vec![package("mta-a", &[]), package("mta-b", &[])]);
+    assert_eq!(told(&done)[1], both("mta-b", "mta-a"), "{:?}", machine.ran());
+    assert!(told(&done)[0].starts_with("failed"), "{:?}", told(&done));
+    // A removal takes what needs the package along.
+    let machine = Machine::debian(&[a, b]);
+    machine.becomes(&[]);
+    let done = machine.apply(vec![package("mta-b", &[]), package("mta-a", &[("ensure", "absent")])]);
+    assert_eq!(told(&done), ["unchanged".to_owned(), both("mta-a", "mta-b")]);
+}

@@ -72,7 +72,7 @@ impl Removals {
                 let key = claim.key.clone().into_owned();
                 match claim.kind {
                     ClaimKind::Path if claim.is_path_of(PathKind::Nothing) => {
-                        removals.paths.insert(key, index)
+                        removals.paths.insert(key, index);
                     }
                     ClaimKind::Path => {}
                     ClaimKind::MountPoint => removals.mount_points.insert(key, index),

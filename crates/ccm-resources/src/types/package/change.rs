@@ -316,7 +316,7 @@ impl<T: Tool> Packages<T> {
         let is_there = |database: &T::Database, name: &str| {
             matches!(self.0.find(database, name).presence, Presence::Installed(_))
         };
-        let mut gone = self.desired(context);
+        let mut gone = Self::desired(context);
         gone.retain(|name| !named.contains(self.0.base(name)) && is_there(before, name));
         if gone.is_empty() {
             return None;

@@ -224,7 +224,7 @@ impl<T: Tool> Packages<T> {
 
     /// Returns the names of the packages that the manifest wants to be installed: those of this run so far, and those
     /// that other resources claim.
-    pub(super) fn desired(&self, context: &Context<'_>) -> Vec<String> {
+    pub(super) fn desired(context: &Context<'_>) -> Vec<String> {
         let claims: Rc<ClaimedPackages<T::Database>> = context.run_cache();
         let claims = claims.0.borrow();
         let wanted = claims.values().flatten().filter(|package| package.ensure != PackageEnsure::Absent);

@@ -70,8 +70,8 @@ pub(super) async fn read_enablement(
 /// Reads the `[Install]` section of a unit; `None` if its file can't be read.
 fn install_section(service: &Service, unit: &Unit, context: &Context<'_>) -> Option<InstallSection> {
     let text = |path: &String| {
-        let content = context.host.files.content(Path::new(path), MAX_UNIT_FILE).ok()??;
-        String::from_utf8(content).ok()
+        let bytes = context.host.files.content(Path::new(path), MAX_UNIT_FILE).ok()??;
+        String::from_utf8(bytes).ok()
     };
     let texts: Option<Vec<String>> =
         std::iter::once(&unit.fragment_path).chain(&unit.drop_ins).map(text).collect();

@@ -55,12 +55,12 @@ fn noop_does_not_fail_on_what_an_earlier_resource_changes() {
     let hold = |ensure| resource("package_hold", "zsh", &[("ensure", ensure)]);
     let package = |ensure| resource("package", "zsh", &[("ensure", ensure)]);
     let installed = &["zsh installed 5.9"][..];
-    let held = &["zsh held 5.9"][..];
+    let kept = &["zsh held 5.9"][..];
     for (first, resources, alone) in [
         (&[][..], [package("present"), hold("present")], "package `zsh` is not installed"),
-        (held, [hold("absent"), package("absent")], "`zsh` is held by dpkg"),
-        (held, [hold("absent"), package("latest")], "`zsh` is held by dpkg"),
-        (held, [hold("absent"), package("6.0")], "`zsh` is held by dpkg"),
+        (kept, [hold("absent"), package("absent")], "`zsh` is held by dpkg"),
+        (kept, [hold("absent"), package("latest")], "`zsh` is held by dpkg"),
+        (kept, [hold("absent"), package("6.0")], "`zsh` is held by dpkg"),
     ] {
         let machine = || {
             let machine = Machine::debian(first);

@@ -30,14 +30,14 @@ fn linear_search(
                 MissingPrerequisite::Principal(name),
                 ClaimKind::User | ClaimKind::Group | ClaimKind::UserId | ClaimKind::GroupId,
                 _,
-            ) => *name == claim.key,
-            (MissingPrerequisite::Package(name), ClaimKind::Package, _)
+            )
+            | (MissingPrerequisite::Package(name), ClaimKind::Package, _)
             | (MissingPrerequisite::NoHold(name), ClaimKind::PackageHold, _) => *name == claim.key,
-            (MissingPrerequisite::NoMount(missing), ClaimKind::MountPoint, _) => path == missing,
             (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
                 path.starts_with(missing)
             }
-            (MissingPrerequisite::Path(missing), ClaimKind::Path, _) => path == missing,
+            (MissingPrerequisite::Path(missing), ClaimKind::Path, _)
+            | (MissingPrerequisite::NoMount(missing), ClaimKind::MountPoint, _) => path == missing,
             (
                 MissingPrerequisite::Program(_) | MissingPrerequisite::Unit(_),
                 ClaimKind::Path,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile};
 
@@ -10,6 +10,22 @@ use super::unit_words::systemd_word;
 
 /// Directory of units that an administrator writes.
 pub const SYSTEM_UNITS: &str = "/etc/systemd/system";
+
+/// Other directories from which systemd loads units of the system: of packages, of generators, and until the next boot.
+const OTHER_SYSTEM_UNITS: [&str; 12] = [
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/etc/systemd/system.control",
+    "/etc/systemd/system.attached",
+    "/run/systemd/system",
+    "/run/systemd/system.control",
+    "/run/systemd/system.attached",
+    "/run/systemd/transient",
+    "/run/systemd/generator.early",
+    "/run/systemd/generator",
+    "/run/systemd/generator.late",
+];
 
 /// Maximum size of a unit that is read. ccm writes shorter ones.
 const MAX_UNIT: u64 = 1 << 20;
@@ -103,6 +119,17 @@ pub fn read_unit(path: &Path, files: &dyn Files) -> Result<UnitContent, FileErro
         }
         Err(error) => Err(error),
     }
+}
+
+/// Returns the path of a unit in another directory than [`SYSTEM_UNITS`]. One of the two units would hide the other.
+pub(crate) fn unit_elsewhere(unit: &str, files: &dyn Files) -> Result<Option<PathBuf>, FileError> {
+    for path in OTHER_SYSTEM_UNITS.map(|directory| Path::new(directory).join(unit)) {
+        let found = files.inspect(&path, InspectOptions::default())?;
+        if found.link || found.target.is_some() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// Writes a unit.

@@ -1,5 +1,7 @@
 //! The pure decision about a timer.
 
+use std::path::PathBuf;
+
 use ccm_engine::Described;
 use ccm_model::{Failure, MissingPrerequisite};
 
@@ -10,9 +12,12 @@ use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 /// State of a timer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimerState {
-    /// Text of the service; `None` if it does not exist.
+    /// Text of the service that ccm wrote; `None` if there is none.
     pub service: Option<String>,
     pub timer: Option<String>,
+    /// Units of these names that ccm did not write.
+    pub other_service: Option<OtherUnit>,
+    pub other_timer: Option<OtherUnit>,
     pub is_enabled: bool,
     pub is_active: bool,
     /// True if systemd has not read the present units.
@@ -21,6 +26,17 @@ pub(crate) struct TimerState {
     pub user_missing: bool,
     /// Error that systemd reports for the timer.
     pub load_error: Option<String>,
+}
+
+/// Unit that ccm did not write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OtherUnit {
+    /// A file or link at the path of the unit of ccm.
+    InPlace(PathBuf),
+    /// A link to the null device there, by which systemd masks the unit.
+    Mask(PathBuf),
+    /// A file in another directory of systemd.
+    Elsewhere(PathBuf),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,12 +84,18 @@ impl ObjectType for DesiredTimer {
 
     fn plan(&self, state: &TimerState) -> ObjectPlan<TimerDifference> {
         let Some(units) = &self.units else {
+            if let Some(in_place @ (OtherUnit::InPlace(_) | OtherUnit::Mask(_))) = &state.other_timer {
+                return ObjectPlan::Fail(self.taken(in_place));
+            }
             return if state.service.is_some() || state.timer.is_some() {
                 ObjectPlan::Remove
             } else {
                 ObjectPlan::Keep { exists: false }
             };
         };
+        if let Some(other) = state.other_service.as_ref().or(state.other_timer.as_ref()) {
+            return ObjectPlan::Fail(self.taken(other));
+        }
         if let Some(user) = self.user.as_ref().filter(|_| state.user_missing) {
             let failure = Failure::conflict(format!("user `{user}` does not exist"));
             return ObjectPlan::Fail(
@@ -130,6 +152,19 @@ impl ObjectType for DesiredTimer {
         format!("the timer `{}`", self.name)
     }
 
+    fn warnings(&self, state: &TimerState) -> Vec<String> {
+        match &state.other_timer {
+            Some(OtherUnit::Elsewhere(path)) if self.units.is_none() => {
+                vec![format!(
+                    "\"{}\" stays, because ccm did not write it; a `service` resource can stop and disable `{}.timer`",
+                    path.display(),
+                    self.name
+                )]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn explain(&self, state: &TimerState, failure: Failure) -> Failure {
         match &state.load_error {
             Some(error) => failure.because_of(format!("systemd refuses the timer: {error}")),
@@ -140,6 +175,36 @@ impl ObjectType for DesiredTimer {
     fn describe(&self, state: &TimerState) -> Described {
         let ensure = if state.timer.is_some() { "present" } else { "absent" };
         Described::new(ensure).with("enabled", state.is_enabled).with("active", state.is_active)
+    }
+}
+
+impl DesiredTimer {
+    /// Returns the failure of a timer whose name is taken.
+    fn taken(&self, other: &OtherUnit) -> Failure {
+        let Self { name, units, .. } = self;
+        let (OtherUnit::InPlace(path) | OtherUnit::Mask(path) | OtherUnit::Elsewhere(path)) = other;
+        let shown = path.display();
+        let unit = path.file_name().unwrap_or_default().display();
+        let failure = Failure::conflict(match other {
+            OtherUnit::InPlace(_) => format!("\"{shown}\" was not written by ccm"),
+            OtherUnit::Mask(_) => format!("the link \"{shown}\" masks the unit"),
+            OtherUnit::Elsewhere(_) => {
+                format!("the units of the timer `{name}` would replace \"{shown}\", which ccm did not write")
+            }
+        });
+        let hint = match (other, units) {
+            (OtherUnit::Mask(_), Some(_)) => {
+                format!("run `systemctl unmask {unit}`, or give the timer another name")
+            }
+            (OtherUnit::InPlace(_), Some(_)) => {
+                "give the timer another name, or remove the file by hand if nothing needs it".to_owned()
+            }
+            (OtherUnit::Elsewhere(_), _) => "give the timer another name".to_owned(),
+            (_, None) => {
+                format!("remove it by hand, or stop and disable `{unit}` with a `service` resource")
+            }
+        };
+        failure.with_hint(hint).with_missing(MissingPrerequisite::Path(path.clone()))
     }
 }
 

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, Host};
+use ccm_host::{AccountError, FileError, Host};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{TimerDifference, TimerState};
+use super::decide::{OtherUnit, TimerDifference, TimerState};
 use super::desired::DesiredTimer;
+use super::units::COMMENT;
 use crate::parts::systemd::suitability;
 use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
 use crate::parts::systemd::units::{
-    SYSTEM_UNITS, UnitContent, read_unit, shown_units, timer_units, write_unit,
+    SYSTEM_UNITS, UnitContent, read_unit, shown_units, timer_units, unit_elsewhere, write_unit,
 };
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
@@ -70,6 +71,8 @@ impl Provider<Object<DesiredTimer>> for SystemdTimers {
         let mut changed = false;
         for ((unit, text), old) in units.iter().zip(&texts).zip([&state.service, &state.timer]) {
             if old.as_ref() != Some(text) {
+                check_unchanged(unit, old.as_ref(), context)
+                    .map_err(|failure| Failure { changed, ..failure })?;
                 let written = write_unit(&unit_path(unit), text, context.host.files);
                 written.map_err(|error| Failure { changed, ..file_failure(&error) })?;
                 changed = true;
@@ -122,9 +125,13 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
         let needs_reload = |unit: &str| {
             get_of(unit, "NeedDaemonReload") == Some("yes") || get_of(unit, "LoadState") == Some("not-found")
         };
+        let (service, other_service) = read_text(&of_service, context)?;
+        let (timer_unit, other_timer) = read_text(&of_timer, context)?;
         Ok(TimerState {
-            service: unit_text(&of_service, context)?,
-            timer: unit_text(&of_timer, context)?,
+            service,
+            timer: timer_unit,
+            other_service,
+            other_timer,
             is_enabled: get("UnitFileState") == "enabled",
             is_active: get("ActiveState") == "active",
             needs_reload: needs_reload(&of_timer) || needs_reload(&of_service),
@@ -135,12 +142,32 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
     timers.iter().map(state).collect()
 }
 
-/// Reads a unit; `None` if there is none. A link, such as that of a masked unit, counts as an empty unit.
-fn unit_text(unit: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
-    match read_unit(&unit_path(unit), context.host.files).map_err(|error| file_failure(&error))? {
-        UnitContent::Missing => Ok(None),
-        UnitContent::Foreign => Ok(Some(String::new())),
-        UnitContent::File(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+/// Reads a unit: its text if ccm wrote it, and the unit of another writer that has the name.
+fn read_text(unit: &str, context: &Context<'_>) -> Result<(Option<String>, Option<OtherUnit>), Failure> {
+    let files = context.host.files;
+    let failed = |error: FileError| file_failure(&error);
+    let path = unit_path(unit);
+    let own = match read_unit(&path, files).map_err(failed)? {
+        UnitContent::Missing => None,
+        UnitContent::File(bytes) if bytes.starts_with(COMMENT.as_bytes()) => {
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        UnitContent::File(_) => return Ok((None, Some(OtherUnit::InPlace(path)))),
+        UnitContent::Foreign => {
+            let target = files.link_target(&path).map_err(failed)?;
+            let is_mask = target.is_some_and(|target| target == Path::new("/dev/null"));
+            return Ok((None, Some(if is_mask { OtherUnit::Mask(path) } else { OtherUnit::InPlace(path) })));
+        }
+    };
+    let elsewhere = unit_elsewhere(unit, files).map_err(failed)?;
+    Ok((own, elsewhere.map(OtherUnit::Elsewhere)))
+}
+
+/// Checks that nobody has written a unit since it was read.
+fn check_unchanged(unit: &str, old: Option<&String>, context: &Context<'_>) -> Result<(), Failure> {
+    match read_text(unit, context)? {
+        (now, None | Some(OtherUnit::Elsewhere(_))) if now.as_ref() == old => Ok(()),
+        _ => Err(file_failure(&FileError::Changed(unit_path(unit)))),
     }
 }
 
@@ -170,6 +197,7 @@ async fn remove(
     let after = |failure: Failure| Failure { changed: true, ..failure };
     for (unit, found) in [(timer_unit, &state.timer), (service_unit, &state.service)] {
         if found.is_some() {
+            check_unchanged(unit, found.as_ref(), context).map_err(after)?;
             let removed = context.host.files.remove(&unit_path(unit), false);
             removed.map_err(|error| after(file_failure(&error)))?;
         }

@@ -2,8 +2,8 @@
 
 use crate::parts::systemd::units::UnitText;
 
-/// First line of each unit.
-const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
+/// First line of each unit, by which ccm knows its own units.
+pub(super) const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
 
 /// What the units of a timer are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]

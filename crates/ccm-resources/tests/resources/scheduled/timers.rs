@@ -1,13 +1,15 @@
 //! Timers of systemd.
 
 use std::fs::{read_dir, read_to_string, remove_file, write};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::build::{errors_of, resource};
-use crate::local_run::{applied, assert_changes};
+use crate::local_run::{applied, assert_changes, in_noop, outcome, run_here};
 use crate::scheduled::machine::on_a_copy;
 
 const SERVICE: &str = "/etc/systemd/system/backup.service";
+const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
 const TIMER: &str = "/etc/systemd/system/backup.timer";
 
 fn calls() -> String {
@@ -46,7 +48,7 @@ fn timer_is_made_changed_mended_and_removed() {
         for spoil in [
             (|| remove_file("/run/active/backup.timer").expect("a file")) as fn(),
             || remove_file("/run/enabled/backup.timer").expect("a file"),
-            || write(TIMER, "[Timer]\nOnCalendar=daily\n").expect("a file"),
+            || write(TIMER, format!("{COMMENT}[Timer]\nOnCalendar=daily\n")).expect("a file"),
             || remove_file(SERVICE).expect("a file"),
             || write("/run/loaded/backup.timer", "old").expect("a file"),
         ] {
@@ -57,6 +59,58 @@ fn timer_is_made_changed_mended_and_removed() {
         assert_eq!(read_dir("/etc/systemd/system").expect("a directory").count(), 0);
         assert!(!Path::new("/run/active/backup.timer").exists());
         assert_eq!(applied(vec![resource("timer", "backup", &[("ensure", "absent")])]), ["unchanged"]);
+    });
+}
+
+#[test]
+fn units_of_others_are_neither_replaced_nor_removed() {
+    on_a_copy(|| {
+        let present = || vec![resource("timer", "backup", &[("command", "/bin/echo hi"), ("every", "1h")])];
+        let absent = || vec![resource("timer", "backup", &[("ensure", "absent")])];
+        let packaged = "/run/systemd/system/backup";
+        let made = "/etc/systemd/system/backup";
+        let replaces = |path: &str| {
+            format!("the units of the timer `backup` would replace \"{path}\", which ccm did not write")
+        };
+        let foreign = |path: &str| format!("\"{path}\" was not written by ccm");
+        for (path, content, of_present, of_absent) in [
+            (format!("{packaged}.service"), "[Service]\n", replaces(&format!("{packaged}.service")), None),
+            (format!("{packaged}.timer"), "[Timer]\n", replaces(&format!("{packaged}.timer")), None),
+            (SERVICE.to_owned(), "[Service]\n", foreign(SERVICE), None),
+            (SERVICE.to_owned(), "", foreign(SERVICE), None),
+            (TIMER.to_owned(), "[Timer]\n", foreign(TIMER), Some(foreign(TIMER))),
+            (
+                format!("{made}.service"),
+                "# mine\n# Managed by ccm; changes are overwritten.\n",
+                foreign(SERVICE),
+                None,
+            ),
+        ] {
+            write(&path, content).expect("a file");
+            for told in [in_noop(present()), applied(present())] {
+                assert_eq!(told, [&*of_present], "{path}");
+            }
+            for told in [in_noop(absent()), applied(absent())] {
+                assert_eq!(told, [of_absent.as_deref().unwrap_or("unchanged")], "{path}");
+            }
+            assert_eq!(read_to_string(&path).expect("a file"), content, "{path}");
+            remove_file(&path).expect("a file");
+        }
+        symlink("/dev/null", TIMER).expect("a link");
+        let masked = format!("the link \"{TIMER}\" masks the unit");
+        assert_eq!((applied(present()), applied(absent())), (vec![masked.clone()], vec![masked]));
+        remove_file(TIMER).expect("a link");
+        assert_eq!(calls(), "");
+        // What an earlier version wrote over the unit of a package can be taken back.
+        assert_eq!(applied(present()), ["changed"]);
+        write(format!("{packaged}.timer"), "[Timer]\n").expect("a file");
+        let done = run_here(absent(), false);
+        assert_eq!(done.iter().map(outcome).collect::<Vec<_>>(), ["changed"]);
+        let told = format!(
+            "\"{packaged}.timer\" stays, because ccm did not write it; a `service` resource can stop and disable `backup.timer`"
+        );
+        assert_eq!(done[0].warnings, [told]);
+        assert_eq!(read_dir("/etc/systemd/system").expect("a directory").count(), 0);
     });
 }
 

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use ccm_engine::ResourceKind as _;
 
 use super::*;
@@ -24,8 +26,23 @@ fn desired(words: &str) -> DesiredTimer {
 
 fn state(words: &str) -> TimerState {
     let has = |word: &str| words.split(',').any(|found| found == word);
+    let other = |kind: &str| {
+        let unit = format!("backup.{kind}");
+        let at = |directory: &str| Path::new(directory).join(&unit);
+        let elsewhere =
+            has(&format!("packaged-{kind}")).then(|| OtherUnit::Elsewhere(at("/usr/lib/systemd/system")));
+        let in_place = has(&format!("edited-{kind}")).then(|| OtherUnit::InPlace(at("/etc/systemd/system")));
+        let mask = has(&format!("masked-{kind}")).then(|| OtherUnit::Mask(at("/etc/systemd/system")));
+        elsewhere.or(in_place).or(mask)
+    };
+    let others = TimerState {
+        other_service: other("service"),
+        other_timer: other("timer"),
+        user_missing: has("nobody"),
+        ..TimerState::default()
+    };
     if has("missing") || has("nobody") {
-        return TimerState { user_missing: has("nobody"), ..TimerState::default() };
+        return others;
     }
     let old = units(words);
     TimerState {
@@ -34,14 +51,14 @@ fn state(words: &str) -> TimerState {
         is_enabled: !has("disabled"),
         is_active: !has("stopped"),
         needs_reload: has("unread"),
-        ..TimerState::default()
+        ..others
     }
 }
 
 #[test]
 fn timer_is_decided_by_the_first_row_that_matches() {
     let rows = assert_rows(
-        "
+        r#"
         absent missing | keep | it does not exist
         absent there | removed | it exists
         absent half | removed | it exists
@@ -55,9 +72,22 @@ fn timer_is_decided_by_the_first_row_that_matches() {
         any half | changed: command none to /bin/true | it differs in command
         any edited | changed: timer unit | it differs in timer unit
         any unread | changed: loaded unit | it differs in loaded unit
+        any missing,packaged-service | fail, missing | the units of the timer `backup` would replace "/usr/lib/systemd/system/backup.service", which ccm did not write
+        any missing,packaged-timer | fail, missing | the units of the timer `backup` would replace "/usr/lib/systemd/system/backup.timer", which ccm did not write
+        any there,packaged-service | fail, missing | the units of the timer `backup` would replace "/usr/lib/systemd/system/backup.service", which ccm did not write
+        any missing,edited-service | fail, missing | "/etc/systemd/system/backup.service" was not written by ccm
+        any missing,edited-timer | fail, missing | "/etc/systemd/system/backup.timer" was not written by ccm
+        any missing,masked-timer | fail, missing | the link "/etc/systemd/system/backup.timer" masks the unit
+        absent missing,packaged-service | keep | it does not exist
+        absent missing,packaged-timer | keep | it does not exist
+        absent there,packaged-timer | removed | it exists
+        absent missing,edited-service | keep | it does not exist
+        absent half,edited-service | removed | it exists
+        absent missing,edited-timer | fail, missing | "/etc/systemd/system/backup.timer" was not written by ccm
+        absent missing,masked-timer | fail, missing | the link "/etc/systemd/system/backup.timer" masks the unit
         any disabled,stopped | changed: enabled no to yes, active no to yes | it differs in enabled and active
-        ",
+        "#,
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
-    assert_eq!(rows, 14);
+    assert_eq!(rows, 27);
 }

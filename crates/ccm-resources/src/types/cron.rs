@@ -4,12 +4,14 @@ mod cron_d;
 mod crontab;
 mod decide;
 mod desired;
+mod environment;
 mod fields;
+mod nickname;
 mod properties;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::needs::needed_program;
 use crate::support::object_plan::Object;
@@ -30,10 +32,21 @@ impl TypedResource for CronType {
     const SUMMARY: &'static str = "Manages a job of cron.";
     const PROVIDERS: Providers<Self::Provider> = &[("cron_d", &CronDirectory), ("crontab", &Crontab)];
     const INTERDEPENDENT: &'static [&'static [&'static str]] =
-        &[&["minute", "hour", "day", "month", "weekday"]];
+        &[&["minute", "hour", "day", "month", "weekday", "special"]];
 
     fn build(resource: &Resource, written: CronProperties) -> Result<DesiredJob, Vec<PropertyError>> {
         DesiredJob::build(resource, written)
+    }
+
+    fn warnings(_: &DesiredJob, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let command = checked.resource.properties.get("command");
+        let is_escaped = |node: &&Node| node.as_text().is_some_and(|text| text.contains("\\%"));
+        let warning = |node: &Node| {
+            let message = "the shell gets `\\%` in this command as `%`";
+            Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message)
+                .with_hint("write `%` without a backslash: ccm escapes it for cron")
+        };
+        command.filter(is_escaped).map(warning).into_iter().collect()
     }
 }
 

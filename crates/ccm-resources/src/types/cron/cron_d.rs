@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, is_variable_name};
 
-use super::decide::{CronState, parse_entry};
-use super::desired::DesiredJob;
-use crate::parts::text::{TextFile, lines, replace};
+use super::decide::{CronState, StrangerJob, parse_entry};
+use super::desired::{CronEntry, DesiredJob};
+use crate::parts::text::{TextFile, lines, replace, shown};
 use crate::support::file_failure::{check_replaceable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 const DIRECTORY: &str = "/etc/cron.d";
 const MODE: u32 = 0o644;
+
+/// First line of each file, by which ccm knows its own files.
 const COMMENT: &str = "# Managed by ccm; changes are overwritten.";
 
 pub(crate) struct CronDirectory;
@@ -37,8 +39,14 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
         if is_file || found.link && job.entry.is_some() {
             let file = TextFile::read(&path, context)?;
             state.is_open = found.target.is_some_and(|file| file.mode & 0o022 != 0 || file.uid != 0);
-            state.found = parse_file(file.content());
+            if let Some((environment, user, entry)) = parse_file(file.content()) {
+                state.environment = environment;
+                state.found = Some((user, entry));
+            }
+            state.stranger = (!is_own(file.content())).then(|| StrangerJob::File(path));
             state.content = file.into_content();
+        } else if state.exists {
+            state.stranger = Some(StrangerJob::File(path));
         } else if found.parent_missing && job.entry.is_some() {
             let message = format!("the directory \"{DIRECTORY}\" does not exist");
             return Err(Failure::conflict(message)
@@ -61,9 +69,14 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
         let files = context.host.files;
         match (job.plan(state), &job.entry) {
             (ObjectPlan::Fail(failure), _) => Err(failure),
-            (ObjectPlan::Remove, _) => files.remove(&path, false).map_err(|error| file_failure(&error)),
+            (ObjectPlan::Remove, _) => {
+                TextFile::found(&path, state.content.clone()).unchanged(files)?;
+                files.remove(&path, false).map_err(|error| file_failure(&error))
+            }
             (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {
-                let text = format!("{COMMENT}\n{} {} {}\n", entry.times, job.user, entry.command);
+                let environment: String = job.environment.iter().map(|line| format!("{line}\n")).collect();
+                let text =
+                    format!("{COMMENT}\n{environment}{} {} {}\n", entry.times, job.user, entry.command);
                 let attributes = FileAttributes { uid: Some(0), gid: Some(0), mode: Some(MODE) };
                 let written = TextFile::found(&path, state.content.clone()).unchanged(files)?;
                 replace(&written, text.as_bytes(), attributes, files)
@@ -87,11 +100,26 @@ pub(super) fn is_user_missing(job: &DesiredJob, context: &Context<'_>) -> Result
     }
 }
 
-/// Reads the job of a file that has nothing else.
-fn parse_file(content: &[u8]) -> Option<(String, super::desired::CronEntry)> {
-    let mut lines = lines(content.strip_suffix(b"\n")?).filter(|line| *line != COMMENT.as_bytes());
-    let (user, entry) = parse_entry(lines.next()?, true)?;
-    Some((user?, entry)).filter(|_| lines.next().is_none())
+/// Returns `true` for a file that ccm wrote, and for an empty one, which has no job.
+fn is_own(content: &[u8]) -> bool {
+    lines(content).next().is_none_or(|first| first == COMMENT.as_bytes())
+}
+
+/// Reads the variables, the user and the entry of a file that has nothing else.
+fn parse_file(content: &[u8]) -> Option<(Vec<String>, String, CronEntry)> {
+    let mut lines = lines(content.strip_suffix(b"\n")?);
+    lines.next().filter(|line| *line == COMMENT.as_bytes())?;
+    let mut environment = Vec::new();
+    let (user, entry) = loop {
+        let line = lines.next()?;
+        if let Some(entry) = parse_entry(line, true) {
+            break entry;
+        }
+        let name = line.split(|byte| *byte == b'=').next().filter(|name| name.len() < line.len())?;
+        str::from_utf8(name).ok().filter(|name| is_variable_name(name))?;
+        environment.push(shown(line));
+    };
+    Some((environment, user?, entry)).filter(|_| lines.next().is_none())
 }
 
 #[cfg(test)]
@@ -102,11 +130,35 @@ mod tests {
     fn only_a_file_with_the_job_alone_has_its_form() {
         let line = "0 2 * * * root a\n";
         let parse_file = |content: &str| parse_file(content.as_bytes());
-        assert!(parse_file(line).is_some() && parse_file(&format!("{COMMENT}\n{line}")).is_some());
-        for content in
-            ["", "0 2 * * * root a", &format!("PATH=/bin\n{line}"), &format!("{line}{line}"), "# x\n"]
-        {
+        assert!(parse_file(&format!("{COMMENT}\n{line}")).is_some());
+        let (environment, user, entry) =
+            parse_file(&format!("{COMMENT}\nMAILTO=ada\nA=\"\"\n@daily ada a b\n")).expect("a job");
+        assert_eq!(
+            (&*environment.join(" "), &*user, &*entry.line()),
+            ("MAILTO=ada A=\"\"", "ada", "@daily a b")
+        );
+        for content in ["", line, COMMENT, "# x\n"] {
             assert!(parse_file(content).is_none(), "{content}");
+        }
+        for rest in
+            ["0 2 * * * root a", &format!("{line}{line}"), &format!("{line}A=b\n"), "# x\n", "A b\n", "\n"]
+        {
+            assert!(parse_file(&format!("{COMMENT}\n{rest}")).is_none(), "{rest}");
+        }
+    }
+
+    #[test]
+    fn files_of_others_lack_the_comment() {
+        for (content, expected) in [
+            (format!("{COMMENT}\n0 2 * * * root a\n"), true),
+            (format!("{COMMENT}\nedited"), true),
+            (String::new(), true),
+            ("0 2 * * * root a\n".to_owned(), false),
+            (format!("# x\n{COMMENT}\n"), false),
+            (format!("{COMMENT} Not.\n"), false),
+            ("\n".to_owned(), false),
+        ] {
+            assert_eq!(is_own(content.as_bytes()), expected, "{content}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The pure decision about a job.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_engine::Described;
@@ -16,11 +17,26 @@ pub(crate) struct CronState {
     pub exists: bool,
     /// User and entry; `None` if the job has another form.
     pub found: Option<(String, CronEntry)>,
+    /// Lines with the variables of the job.
+    pub environment: Vec<String>,
     /// Whole content of the file or crontab in which the job is; `None` if there is none.
     pub content: Option<Rc<Vec<u8>>>,
     /// True if cron ignores the file, because others than root may write it.
     pub is_open: bool,
     pub user_missing: bool,
+    /// True if the comment of ccm lacks the checksum of the entry below it.
+    pub is_unsigned: bool,
+    /// What is in the place of the job and may be somebody else's.
+    pub stranger: Option<StrangerJob>,
+}
+
+/// Job that ccm may not have written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StrangerJob {
+    /// File in the directory of jobs, without the comment of ccm.
+    File(PathBuf),
+    /// Line of a crontab with this number, below the comment of the job.
+    Line { number: usize, has_checksum: bool },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +53,14 @@ pub(crate) enum CronDifference {
         from: Option<String>,
         to: String,
     },
+    Environment {
+        from: String,
+        to: String,
+    },
     /// There is more than the job, or less.
     Content,
+    /// The comment lacks the checksum of the entry.
+    Comment,
     Permissions,
 }
 
@@ -48,7 +70,9 @@ impl ObjectDifference for CronDifference {
             Self::Times { .. } => "times",
             Self::User { .. } => "user",
             Self::Command { .. } => "command",
+            Self::Environment { .. } => "environment",
             Self::Content => "content",
+            Self::Comment => "comment",
             Self::Permissions => "permissions",
         }
     }
@@ -58,7 +82,11 @@ impl ObjectDifference for CronDifference {
             Self::Times { from, to } | Self::User { from, to } | Self::Command { from, to } => {
                 (from.clone(), Some(to.clone()))
             }
-            Self::Content | Self::Permissions => (None, None),
+            Self::Environment { from, to } => {
+                let shown = |lines: &String| Some(lines.clone()).filter(|lines| !lines.is_empty());
+                (shown(from), shown(to))
+            }
+            Self::Content | Self::Comment | Self::Permissions => (None, None),
         }
     }
 }
@@ -69,6 +97,9 @@ impl ObjectType for DesiredJob {
     type Effect = ();
 
     fn plan(&self, state: &CronState) -> ObjectPlan<CronDifference> {
+        if let Some(stranger) = &state.stranger {
+            return ObjectPlan::Fail(self.of_stranger(stranger));
+        }
         let Some(entry) = &self.entry else {
             return if state.exists { ObjectPlan::Remove } else { ObjectPlan::Keep { exists: false } };
         };
@@ -95,11 +126,19 @@ impl ObjectType for DesiredJob {
         if let Some((from, to)) = value(old.map(|(_, entry)| &entry.command), &entry.command) {
             found.push(CronDifference::Command { from, to });
         }
+        let environment = || [&state.environment, &self.environment].map(|lines| lines.join(", "));
+        if state.environment != self.environment {
+            let [from, to] = environment();
+            found.push(CronDifference::Environment { from, to });
+        }
         if !state.exists {
             return ObjectPlan::Create(found);
         }
         if old.is_none() {
             found = vec![CronDifference::Content];
+        }
+        if found.is_empty() && state.is_unsigned {
+            found.push(CronDifference::Comment);
         }
         if state.is_open {
             found.push(CronDifference::Permissions);
@@ -117,18 +156,58 @@ impl ObjectType for DesiredJob {
     }
 }
 
-/// Splits a line of a crontab into five times, the user if it has one, and the command.
+impl DesiredJob {
+    /// Returns the failure of a job in whose place may be somebody else's.
+    fn of_stranger(&self, stranger: &StrangerJob) -> Failure {
+        let Self { name, user, .. } = self;
+        match stranger {
+            StrangerJob::File(path) => {
+                let shown = path.display();
+                let hint = match &self.entry {
+                    Some(_) => "give the job another name, or remove the file by hand if nothing needs it",
+                    None => {
+                        "remove the file with a `file` resource if nothing needs it: a `cron` resource removes only what \
+                             ccm wrote"
+                    }
+                };
+                Failure::conflict(format!("\"{shown}\" was not written by ccm"))
+                    .with_missing(MissingPrerequisite::Path(path.clone()))
+                    .with_hint(hint)
+            }
+            StrangerJob::Line { number, has_checksum } => {
+                let why = if *has_checksum {
+                    "is not the one that ccm wrote"
+                } else {
+                    "may be somebody else's, because the comment has no checksum"
+                };
+                let message = format!(
+                    "line {number} of the crontab of `{user}`, below the comment of the job `{name}`, {why}"
+                );
+                Failure::conflict(message).with_hint(format!(
+                    "remove line {} with `crontab -u {user} -e`, and line {number} as well if it is this job; then run ccm \
+                     again",
+                    number - 1
+                ))
+            }
+        }
+    }
+}
+
+/// Splits a line of a crontab into its times, the user if it has one, and the command.
 pub(crate) fn parse_entry(line: &[u8], has_user: bool) -> Option<(Option<String>, CronEntry)> {
     let mut rest = line.trim_ascii();
-    if !rest.first().is_some_and(|first| first.is_ascii_digit() || *first == b'*') {
-        return None;
-    }
+    let fields = match rest.first()? {
+        b'@' => 1,
+        b'*' => 5,
+        first if first.is_ascii_digit() => 5,
+        _ => return None,
+    };
     let mut next = || {
         let (word, after) = rest.split_at(rest.iter().position(|byte| matches!(byte, b' ' | b'\t'))?);
         rest = after.trim_ascii_start();
         Some(shown(word))
     };
-    let times: Option<Vec<String>> = (0..5).map(|_| next()).collect();
+    let times: Option<Vec<String>> = (0..fields).map(|_| next()).collect();
     let times = times?.join(" ");
     let user = if has_user { Some(next()?) } else { None };
     (!rest.is_empty()).then(|| (user, CronEntry { times, command: shown(rest) }))

@@ -3,7 +3,7 @@
 use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::PropertyError;
 
-use super::properties::CronProperties;
+use super::properties::{CronProperties, escaped};
 
 /// Maximum length of the name, which is a file.
 const MAX_NAME: usize = 100;
@@ -13,16 +13,25 @@ pub(crate) struct DesiredJob {
     pub name: String,
     /// Times and command; `None` if the job is to be absent.
     pub entry: Option<CronEntry>,
+    /// Lines with the variables of the job.
+    pub environment: Vec<String>,
     pub user: String,
 }
 
 /// Line of a crontab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CronEntry {
-    /// The five fields, with blanks between.
+    /// The five fields, with blanks between, or a name of cron such as `@daily`.
     pub times: String,
     /// Command, escaped for cron.
     pub command: String,
+}
+
+impl CronEntry {
+    /// Returns the line of a crontab.
+    pub(crate) fn line(&self) -> String {
+        format!("{} {}", self.times, self.command)
+    }
 }
 
 impl DesiredJob {
@@ -37,18 +46,37 @@ impl DesiredJob {
             .collect();
         let user = written.user.map_or_else(|| "root".to_owned(), |user| user.0);
         if resource.is_absent() {
-            return if errors.is_empty() { Ok(Self { name, entry: None, user }) } else { Err(errors) };
+            let absent = Self { name, entry: None, environment: Vec::new(), user };
+            return if errors.is_empty() { Ok(absent) } else { Err(errors) };
         }
         let fields = [
-            written.minute.map(|field| field.0),
-            written.hour.map(|field| field.0),
-            written.day.map(|field| field.0),
-            written.month.map(|field| field.0),
-            written.weekday.map(|field| field.0),
+            ("minute", written.minute.map(|field| field.0)),
+            ("hour", written.hour.map(|field| field.0)),
+            ("day", written.day.map(|field| field.0)),
+            ("month", written.month.map(|field| field.0)),
+            ("weekday", written.weekday.map(|field| field.0)),
         ];
-        if fields.iter().all(Option::is_none) {
-            let error = PropertyError::new(DiagnosticKind::Missing, "minute", "the job has no time");
-            errors.push(error.with_hint("write `minute` and `hour`; `minute: \"*\"` runs it every minute"));
+        let given = fields.iter().find(|(_, field)| field.is_some()).map(|(name, _)| *name);
+        match (given, written.special) {
+            (None, None) => {
+                let error = PropertyError::new(DiagnosticKind::Missing, "minute", "the job has no time");
+                let hint =
+                    "write `minute` and `hour`, or `special: daily`; `minute: \"*\"` runs it every minute";
+                errors.push(error.with_hint(hint));
+            }
+            (Some(field), Some(_)) => {
+                let message = format!("`special` and `{field}` exclude each other");
+                errors.push(PropertyError::conflict("special", message, "remove one of them"));
+            }
+            _ => {}
+        }
+        if written.environment.is_some()
+            && resource.provider.as_ref().is_some_and(|given| given.value == "crontab")
+        {
+            let message = "a variable in the crontab of a user would hold for all jobs below it";
+            let hint = "remove `provider: crontab`, or begin `command` with `NAME=value`; cron itself reads `MAILTO`, which \
+                        only the provider `cron_d` can set";
+            errors.push(PropertyError::conflict("environment", message, hint));
         }
         let Some(command) = written.command else {
             errors.push(PropertyError::missing("command", "write `command`, the text for the shell"));
@@ -57,9 +85,13 @@ impl DesiredJob {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let fields = fields.map(|field| field.unwrap_or_else(|| "*".to_owned()));
-        let entry = CronEntry { times: fields.join(" "), command: command.0.replace('%', "\\%") };
-        Ok(Self { name, entry: Some(entry), user })
+        let times = match written.special {
+            Some(nickname) => format!("@{}", nickname.0),
+            None => fields.map(|(_, field)| field.unwrap_or_else(|| "*".to_owned())).join(" "),
+        };
+        let entry = CronEntry { times, command: escaped(&command.0) };
+        let environment = written.environment.unwrap_or_default().0;
+        Ok(Self { name, entry: Some(entry), environment, user })
     }
 }
 

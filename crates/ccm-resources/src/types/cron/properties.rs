@@ -1,8 +1,10 @@
 //! The properties of a job, as the manifest writes them.
 
-use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
+use ccm_properties::{PropertyKind, TextKind, TextSyntax, TextValue, ValueError, properties};
 
+use super::environment::JobEnvironment;
 use super::fields::{CronDay, CronField, CronHour, CronMinute, CronMonth, CronWeekday};
+use super::nickname::Nickname;
 use crate::parts::accounts::AccountName;
 
 properties! {
@@ -10,7 +12,7 @@ properties! {
     #[derive(Debug, Default)]
     pub(crate) struct CronProperties {
         /// Command, which `/bin/sh` reads. `%` has no special meaning: ccm escapes it for cron.
-        command: CronCommand { foreign_names: &["job"] },
+        command: CronCommand { syntax: TextSyntax::Shell, foreign_names: &["job"] },
         /// Minutes, from 0 to 59. Each time has the form of cron: a number, `*`, `1-5`, `*/15`, or a list.
         minute: CronField<CronMinute> { default: Some("`*`") },
         /// Hours, from 0 to 23.
@@ -19,8 +21,13 @@ properties! {
         day: CronField<CronDay> { default: Some("`*`"), foreign_names: &["monthday"] },
         /// Months, from 1 to 12 or from `jan` to `dec`.
         month: CronField<CronMonth> { default: Some("`*`") },
-        /// Days of the week, from 0 (Sunday) to 7 (Sunday) or from `sun` to `sat`.
+        /// Days of the week, from 0 (Sunday) to 7 (Sunday) or from `sun` to `sat`. A range may end with Sunday.
         weekday: CronField<CronWeekday> { default: Some("`*`") },
+        /// Times by the name that cron has for them, in place of the five above: `reboot`, `yearly`, `annually`,
+        /// `monthly`, `weekly`, `daily`, `midnight` or `hourly`.
+        special: Nickname { foreign_names: &["special_time", "nickname"] },
+        /// Variables for the command and for cron, such as `MAILTO`: a map. Only for the provider `cron_d`.
+        environment: JobEnvironment { foreign_names: &["env", "variables", "mailto"] },
         /// User who runs the command.
         user: AccountName { default: Some("`root`") },
     }
@@ -28,6 +35,21 @@ properties! {
 
 /// Maximum length of a line of a crontab, with the times.
 const MAX_COMMAND: usize = 900;
+
+/// Returns a command as a line of cron has it. `%` would end the command there. A `%` that has its backslash already stays:
+/// versions of cron differ in what they make of two backslashes.
+pub(crate) fn escaped(command: &str) -> String {
+    let mut escaped = String::with_capacity(command.len());
+    let mut is_escaped = false;
+    for part in command.chars() {
+        if part == '%' && !is_escaped {
+            escaped.push('\\');
+        }
+        is_escaped = part == '\\' && !is_escaped;
+        escaped.push(part);
+    }
+    escaped
+}
 
 /// Text for the shell of cron.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +69,28 @@ impl TextValue for CronCommand {
             return Err(ValueError::new("a command of cron is one line")
                 .with_hint("write a script with a `file` resource, and run it"));
         }
-        let escaped = text.trim().replace('%', "\\%");
-        if escaped.len() > MAX_COMMAND {
+        if escaped(text.trim()).len() > MAX_COMMAND {
             return Err(ValueError::new(format!("the command is longer than {MAX_COMMAND} bytes"))
                 .with_hint("write a script with a `file` resource, and run it"));
         }
         Ok(Self(text.trim().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_signs_get_one_backslash() {
+        for (command, line) in [
+            ("date +%F", r"date +\%F"),
+            ("date +%F%T", r"date +\%F\%T"),
+            (r"date +\%F", r"date +\%F"),
+            (r"printf '\n%s'", r"printf '\n\%s'"),
+            ("true", "true"),
+        ] {
+            assert_eq!(escaped(command), line);
+        }
     }
 }

@@ -187,6 +187,8 @@ pub(crate) const SAMPLES: &[TypeSamples] = &[
             sample("day", "5", r#"{"a": 1}"#),
             sample("month", "5", r#"{"a": 1}"#),
             sample("weekday", "5", r#"{"a": 1}"#),
+            beside(&["minute:"], sample("special", r#""daily""#, LIST)),
+            sample("environment", r#"{"MAILTO": "ada"}"#, LIST),
             sample("user", r#""ada""#, LIST),
         ],
     },

@@ -43,10 +43,10 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
                 state.environment = environment;
                 state.found = Some((user, entry));
             }
-            state.stranger = (!is_own(file.content())).then(|| StrangerJob::File(path));
+            state.stranger = (!is_own(file.content())).then(|| StrangerJob::File(path.clone()));
             state.content = file.into_content();
         } else if state.exists {
-            state.stranger = Some(StrangerJob::File(path));
+            state.stranger = Some(StrangerJob::File(path.clone()));
         } else if found.parent_missing && job.entry.is_some() {
             let message = format!("the directory \"{DIRECTORY}\" does not exist");
             return Err(Failure::conflict(message)

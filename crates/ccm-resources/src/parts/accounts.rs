@@ -4,9 +4,11 @@ mod account_name;
 mod account_tool;
 mod database;
 pub(crate) mod lookup;
+mod name_services;
 mod password;
 
 pub(crate) use account_name::{AccountId, AccountName, name_error, name_list};
 pub(crate) use account_tool::AccountTool;
 pub(crate) use database::{GroupLine, LocalAccounts, PasswdLine, ShadowPasswords};
+pub(crate) use name_services::{AccountDatabase, still_known};
 pub(crate) use password::{PasswordField, PasswordHash};

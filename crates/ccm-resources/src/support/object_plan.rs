@@ -112,6 +112,12 @@ pub(crate) trait ObjectType: 'static {
         Vec::new()
     }
 
+    /// Returns what is removed together with the object, for reports.
+    fn removed_with(&self, state: &Self::State) -> Option<String> {
+        let _ = state;
+        None
+    }
+
     /// Adds what the state says about the failure of a verification.
     fn explain(&self, state: &Self::State, failure: Failure) -> Failure {
         let _ = state;
@@ -152,7 +158,11 @@ impl<T: ObjectType> ResourceKind for Object<T> {
                 });
                 change(ObjectRule::Differs(aspects), action)
             }
-            ObjectPlan::Remove => change(ObjectRule::Present, Action::new(Verb::Remove)),
+            ObjectPlan::Remove => {
+                let action = Action::new(Verb::Remove);
+                let with = object.removed_with(state);
+                change(ObjectRule::Present, with.into_iter().fold(action, Action::of))
+            }
         }
     }
 

@@ -27,7 +27,7 @@ impl TypedResource for GroupType {
     const PROVIDERS: Providers<Self::Provider> = &[("shadow", &ShadowGroups)];
 
     fn build(resource: &Resource, written: GroupProperties) -> Result<DesiredGroup, Vec<PropertyError>> {
-        match name_error(&resource.id.name, "group") {
+        match name_error(&resource.id.name, "a group") {
             Some(message) => Err(vec![PropertyError::of_name(message)]),
             None => DesiredGroup::build(resource, written),
         }

@@ -15,28 +15,33 @@ impl TextValue for AccountName {
         PropertyKind::Text(TextKind::ANY.matching("^(?![-+~]|[0-9]+$|\\.{1,2}$)[^:,/\\s]{1,32}$"));
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
-        match name_error(text, "account") {
-            None => Ok(Self(text.to_owned())),
-            Some(message) => Err(ValueError::new(message)),
-        }
+        let Some(message) = name_error(text, "an account") else { return Ok(Self(text.to_owned())) };
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let error = ValueError::new(message);
+        Err(if is_number {
+            error.with_hint("write the name, as `getent` prints it for the number")
+        } else {
+            error
+        })
     }
 }
 
-/// Returns the error in a name that no tool accepts. What only some tools refuse is left to them.
+/// Returns the error in the name of an account, such as "a user", that no tool accepts. What only some tools refuse is
+/// left to them.
 pub(crate) fn name_error(name: &str, what: &str) -> Option<String> {
     let shown = name.escape_debug();
     let is_separator = |c: &char| matches!(c, ':' | ',' | '/') || c.is_whitespace() || c.is_control();
     if name.is_empty() {
-        Some(format!("the name of the {what} is empty"))
+        Some(format!("the name of {what} is empty"))
     } else if let Some(wrong) = name.chars().find(is_separator) {
         let wrong = wrong.escape_debug();
-        Some(format!("`{shown}` contains `{wrong}`, which is not allowed in the name of a {what}"))
+        Some(format!("`{shown}` contains `{wrong}`, which is not allowed in the name of {what}"))
     } else if name.starts_with(['-', '+', '~']) {
-        Some(format!("the name of a {what} can't begin like `{shown}`"))
+        Some(format!("the name of {what} can't begin like `{shown}`"))
     } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        Some(format!("`{shown}` is a number, not the name of a {what}"))
+        Some(format!("`{shown}` is a number, not the name of {what}"))
     } else if name == "." || name == ".." {
-        Some(format!("`{shown}` is not the name of a {what}"))
+        Some(format!("`{shown}` is not the name of {what}"))
     } else if name.len() > MAX_LENGTH {
         Some(format!("`{shown}` is longer than {MAX_LENGTH} bytes"))
     } else {
@@ -84,11 +89,23 @@ mod tests {
     #[test]
     fn names_that_no_tool_accepts_are_refused() {
         for name in ["ada", "_apt", "web-01", "a.b", "Ada", "svc$", "1a", "jürgen", "x"] {
-            assert_eq!(name_error(name, "user"), None, "{name}");
+            assert_eq!(name_error(name, "a user"), None, "{name}");
         }
         let long = "a".repeat(MAX_LENGTH + 1);
         for name in ["", "-a", "+a", "~a", "a:b", "a,b", "a/b", "a b", "a\n", "12", ".", "..", &long] {
-            assert!(name_error(name, "user").is_some(), "{name:?}");
+            assert!(name_error(name, "a user").is_some(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn errors_name_what_is_meant() {
+        for (name, what, message) in [
+            ("60", "an account", "`60` is a number, not the name of an account"),
+            ("a b", "a user", "`a b` contains ` `, which is not allowed in the name of a user"),
+            ("-a", "a group", "the name of a group can't begin like `-a`"),
+            ("", "an account", "the name of an account is empty"),
+        ] {
+            assert_eq!(name_error(name, what).as_deref(), Some(message));
         }
     }
 }

@@ -63,6 +63,9 @@ impl AccountTool {
         if program.is_locked(&finished) && finished.exit != Exit::Cancelled {
             return Err(failure.with_hint("wait until no other program changes users or groups"));
         }
+        if text(&finished.stderr).contains("is currently used by process") {
+            return Err(failure.with_hint("log the user out, or end the process, then run ccm again"));
+        }
         Err(failure)
     }
 }

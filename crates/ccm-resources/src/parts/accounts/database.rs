@@ -117,6 +117,11 @@ impl LocalAccounts {
         self.group_ids.get(&gid).map(|index| &self.groups[*index])
     }
 
+    /// Returns the groups with a number. Several names may have one number.
+    pub(crate) fn groups_with(&self, gid: u32) -> impl Iterator<Item = &GroupLine> {
+        self.groups.iter().filter(move |group| group.gid == gid)
+    }
+
     /// Returns the groups that list a user.
     pub(crate) fn groups_of(&self, user: &str) -> impl Iterator<Item = &GroupLine> {
         self.memberships.get(user).into_iter().flatten().map(|index| &self.groups[*index])

@@ -8,6 +8,7 @@ use std::path::Path;
 /// Files that may decode bytes with a loss, and what becomes of the text. Nothing of it is written back.
 const READ_ONLY: &[(&str, &str)] = &[
     ("parts/accounts/database.rs", "accounts, which programs change"),
+    ("parts/accounts/name_services.rs", "configuration of name services"),
     ("parts/mounts.rs", "mounts of the kernel"),
     ("parts/packages/apt/dpkg_database.rs", "packages, which programs change"),
     ("parts/packages/tool.rs", "files of package managers"),

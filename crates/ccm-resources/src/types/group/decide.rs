@@ -5,7 +5,7 @@ use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use super::properties::GroupProperties;
-use crate::parts::accounts::{GroupLine, name_list};
+use crate::parts::accounts::{GroupLine, name_list, still_known};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// The desired group, complete and checked.
@@ -47,12 +47,16 @@ pub(crate) struct GroupState {
     pub found: Option<GroupLine>,
     /// Number of the group, if only a name service has it.
     pub service_gid: Option<u32>,
+    /// Name service that has a group that is to be absent.
+    pub remaining_service: Option<String>,
     /// Another group with the desired number.
     pub gid_owner: Option<String>,
     /// Desired members that do not exist.
     pub missing_members: Vec<String>,
-    /// User whose primary group it is.
+    /// User whose primary group has its number.
     pub primary_of: Option<String>,
+    /// Another group with its number.
+    pub same_number: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +93,8 @@ impl ObjectType for DesiredGroup {
             (None, Some(_)) if !self.is_absent && differences.is_empty() => {
                 return ObjectPlan::Keep { exists: true };
             }
+            (None, _) if self.is_absent => return ObjectPlan::Keep { exists: false },
             (None, Some(_)) => return ObjectPlan::Fail(of_service(self)),
-            (None, None) if self.is_absent => return ObjectPlan::Keep { exists: false },
             (None, None) => {
                 return obstacle(self, state, &differences)
                     .map_or(ObjectPlan::Create(differences), ObjectPlan::Fail);
@@ -98,7 +102,7 @@ impl ObjectType for DesiredGroup {
         };
         if self.is_absent {
             return match &state.primary_of {
-                Some(user) => ObjectPlan::Fail(primary_group(&found.name, user)),
+                Some(user) => ObjectPlan::Fail(primary_group(found, user, state.same_number.as_deref())),
                 None => ObjectPlan::Remove,
             };
         }
@@ -110,6 +114,12 @@ impl ObjectType for DesiredGroup {
 
     fn shown(&self) -> String {
         format!("group `{}`", self.name)
+    }
+
+    fn warnings(&self, state: &GroupState) -> Vec<String> {
+        let service = state.remaining_service.as_deref();
+        let is_known = self.is_absent && (service.is_some() || state.service_gid.is_some());
+        is_known.then(|| still_known("group", &self.name, service)).into_iter().collect()
     }
 
     fn describe(&self, state: &GroupState) -> Described {
@@ -174,10 +184,18 @@ fn of_service(group: &DesiredGroup) -> Failure {
         .with_hint("change the group where it is managed")
 }
 
-fn primary_group(group: &str, user: &str) -> Failure {
-    Failure::conflict(format!("group `{group}` is the primary group of user `{user}`"))
-        .with_missing(MissingPrerequisite::Principal(user.to_owned()))
-        .with_hint("remove the user first, or give it another `gid`")
+/// Returns the failure of removing a primary group. The tools go by its number, whatever other name that has.
+fn primary_group(group: &GroupLine, user: &str, same_number: Option<&str>) -> Failure {
+    let GroupLine { name, gid, .. } = group;
+    let failure = match same_number {
+        None => Failure::conflict(format!("group `{name}` is the primary group of user `{user}`"))
+            .with_hint("remove the user first, or give it another `gid`"),
+        Some(other) => Failure::conflict(format!(
+            "group `{name}` has gid {gid}, that of the primary group of user `{user}`, as has group `{other}`"
+        ))
+        .with_hint(format!("give `{name}` another number first, with `groupmod --gid NUMBER {name}`")),
+    };
+    failure.with_missing(MissingPrerequisite::Principal(user.to_owned()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use ccm_model::Failure;
 
 use super::decide::{DesiredGroup, GroupDifference, GroupState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::accounts::{AccountTool, LocalAccounts};
+use crate::parts::accounts::{AccountDatabase, AccountTool, LocalAccounts};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
@@ -26,9 +26,14 @@ impl Provider<Object<DesiredGroup>> for ShadowGroups {
         if state.found.is_none() {
             state.service_gid = accounts.group(&group.name).map_err(lookup_failure)?;
         }
+        if group.is_absent && (state.found.is_some() || state.service_gid.is_some()) {
+            state.remaining_service = AccountDatabase::Groups.other_service_with(&group.name, context).await;
+        }
         match (&state.found, group.is_absent) {
             (Some(found), true) => {
                 state.primary_of = local.with_primary_group(found.gid).map(|user| user.name.clone());
+                let others = local.groups_with(found.gid).find(|other| other.name != found.name);
+                state.same_number = others.map(|other| other.name.clone());
             }
             (_, true) => {}
             (found, false) => {

@@ -6,7 +6,7 @@ use ccm_model::{Failure, MissingPrerequisite};
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
 use super::state::{PrimaryGroup, UserState, describe};
-use crate::parts::accounts::name_list;
+use crate::parts::accounts::{name_list, still_known};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,10 +91,9 @@ impl ObjectType for DesiredUser {
     fn plan(&self, state: &UserState) -> ObjectPlan<UserDifference> {
         let exists = state.exists();
         if self.is_absent {
-            return match (&state.found, &state.of_service) {
-                (None, None) => ObjectPlan::Keep { exists: false },
-                (Some(_), _) => state.home_refusal.clone().map_or(ObjectPlan::Remove, ObjectPlan::Fail),
-                (None, Some(_)) => ObjectPlan::Fail(from_service(self)),
+            return match &state.found {
+                Some(_) => state.home_refusal.clone().map_or(ObjectPlan::Remove, ObjectPlan::Fail),
+                None => ObjectPlan::Keep { exists: false },
             };
         }
         let differences = differences(self, state);
@@ -117,7 +116,9 @@ impl ObjectType for DesiredUser {
 
     fn warnings(&self, state: &UserState) -> Vec<String> {
         if self.is_absent {
-            return Vec::new();
+            let service = state.remaining_service.as_deref();
+            let is_known = service.is_some() || state.of_service.is_some();
+            return is_known.then(|| still_known("user", &self.name, service)).into_iter().collect();
         }
         let shell = self.shell.as_ref().filter(|_| !state.shell_exists);
         let shell =
@@ -126,12 +127,35 @@ impl ObjectType for DesiredUser {
         let expires = expires.map(|expires| format!("the user has expired: `expires` is {expires}"));
         let keys = "`purge_keys` removes nothing in this run: the key of an `authorized_key` is known only when it is reached";
         let keys = state.has_late_keys.then(|| keys.to_owned());
-        shell.into_iter().chain(expires).chain(keys).collect()
+        shell.into_iter().chain(expires).chain(keys).chain(home_of_another(self, state)).collect()
+    }
+
+    fn removed_with(&self, state: &UserState) -> Option<String> {
+        let (user, size) = state.found.as_ref().zip(state.removed_home)?;
+        let (files, bytes) = (count(size.files, "file"), count(size.bytes, "byte"));
+        let more = if size.is_partial { "more than " } else { "" };
+        Some(format!("home directory {} with {more}{files}, {bytes}", user.home))
     }
 
     fn describe(&self, state: &UserState) -> Described {
         describe(self, state)
     }
+}
+
+/// Returns the warning that a home directory belongs to somebody else.
+fn home_of_another(user: &DesiredUser, state: &UserState) -> Option<String> {
+    let (home, owner) = user.home.as_ref().zip(state.desired_home_owner.as_ref())?;
+    let name = &user.name;
+    let old = state.found.as_ref().filter(|_| state.home_exists).map(|found| &found.home);
+    let stay = old.map(|old| format!(", and the files in \"{old}\" stay behind")).unwrap_or_default();
+    Some(format!(
+        "the home directory \"{home}\" exists and belongs to `{owner}`, so that user `{name}` can't write there{stay}; give \
+         it to `{name}` with a `file` resource"
+    ))
+}
+
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn differences(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
@@ -205,7 +229,7 @@ fn groups(user: &DesiredUser, state: &UserState) -> Option<UserDifference> {
     let desired = user.groups.as_ref()?;
     let mut to = if user.groups_exclusive { Vec::new() } else { state.groups.clone() };
     // Every user is a member of the primary group.
-    let is_primary = |group: &String| [&user.gid, &state.primary_name].contains(&&Some(group.clone()));
+    let is_primary = |group: &String| user.gid.as_ref() == Some(group) || state.primary_names.contains(group);
     for group in desired.iter().filter(|group| !is_primary(group)) {
         if !to.contains(group) {
             to.push(group.clone());

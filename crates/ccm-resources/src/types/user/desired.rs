@@ -32,7 +32,7 @@ impl DesiredUser {
     /// Builds the user, or returns all errors.
     pub(crate) fn build(resource: &Resource, written: UserProperties) -> Result<Self, Vec<PropertyError>> {
         let mut errors: Vec<PropertyError> =
-            name_error(&resource.id.name, "user").map(PropertyError::of_name).into_iter().collect();
+            name_error(&resource.id.name, "a user").map(PropertyError::of_name).into_iter().collect();
         if written.groups_exclusive == Some(true) && written.groups.is_none() {
             let hint = "write `groups`; an empty list removes the user from all groups but the primary one";
             errors.push(PropertyError::conflict(

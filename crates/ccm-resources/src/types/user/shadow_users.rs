@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{AccountError, FileError, Files, PathTrust};
+use ccm_host::{AccountError, FileError, FileKind, Files, InspectOptions, PathTrust, TreeSize};
 use ccm_model::{Failure, FailureKind};
 
 use super::changes::{create, modify, password};
@@ -15,12 +15,17 @@ use super::home::{NOT_MADE, PARENT_HINT, make, process_of};
 use super::shells::Shells;
 use super::state::{PrimaryGroup, UserState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::accounts::{AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords};
+use crate::parts::accounts::{
+    AccountDatabase, AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords,
+};
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::ssh_keys::key_file::{KeyFiles, ManagedKeys};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::secret_content::mark_secret;
+
+/// Maximum number of entries of a home directory that are counted.
+const MAX_COUNTED: u64 = 1_000_000;
 
 pub(crate) struct ShadowUsers;
 
@@ -86,6 +91,10 @@ async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserSta
     if user.is_absent {
         let removed = state.found.as_ref().filter(|_| user.manage_home).map(|found| &*found.home);
         state.home_refusal = home_refusal(removed, files);
+        state.removed_home = removed_home(user, &state, files);
+        if state.exists() {
+            state.remaining_service = AccountDatabase::Users.other_service_with(&user.name, context).await;
+        }
         return Ok(state);
     }
     state.shell_exists = match &user.shell {
@@ -138,6 +147,10 @@ async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserSta
             _ => state.home_exists,
         };
         let desired = user.home.as_deref().map(Path::new);
+        if let Some(desired) = desired.filter(|desired| user.manage_home && Some(*desired) != home) {
+            let uid = user.uid.or(state.found.as_ref().map(|found| found.uid));
+            state.desired_home_owner = owner_besides(uid, desired, context).await;
+        }
         if state.moves_home(user) {
             state.home_refusal = home_refusal(home.into_iter().chain(desired), files);
         } else if user.manage_home && !state.home_exists && !state.desired_home_exists {
@@ -155,6 +168,31 @@ async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserSta
         state.unmanaged_keys = key_files.unmanaged(&managed);
     }
     Ok(state)
+}
+
+/// Returns the size of the home directory that userdel removes: one that belongs to the user.
+fn removed_home(user: &DesiredUser, state: &UserState, files: &dyn Files) -> Option<TreeSize> {
+    let found = state.found.as_ref().filter(|_| user.manage_home && state.home_refusal.is_none())?;
+    let home = Path::new(&found.home);
+    let target = files.inspect(home, InspectOptions::default()).ok().filter(|info| !info.link)?.target?;
+    let is_own = matches!(target.kind, FileKind::Directory { .. }) && target.uid == found.uid;
+    is_own.then(|| files.tree_size(home, MAX_COUNTED))
+}
+
+/// Returns the owner of an existing home directory, if that is not this user and no other resource manages the directory.
+async fn owner_besides(uid: Option<u32>, home: &Path, context: &Context<'_>) -> Option<String> {
+    let target = context.host.files.inspect(home, InspectOptions::default()).ok()?.target?;
+    let is_managed = || {
+        let beside = home.parent().map(|above| context.managed_below(above));
+        beside
+            .into_iter()
+            .flatten()
+            .any(|managed| home.ends_with(&managed.path) && managed.path.components().count() == 1)
+    };
+    if Some(target.uid) == uid || is_managed() {
+        return None;
+    }
+    Some(Accounts::of(context).await.user_name(target.uid).to_string())
 }
 
 /// Returns the failure of giving these directories to a tool, because a stranger could lead the tool elsewhere.
@@ -200,7 +238,8 @@ async fn read_groups(
     };
     let listed = local.groups_of(&user.name).filter(|group| Some(group.gid) != primary);
     state.groups = listed.map(|group| group.name.clone()).collect();
-    state.primary_name = primary.and_then(|gid| local.group_of(gid)).map(|group| group.name.clone());
+    let primary = primary.into_iter().flat_map(|gid| local.groups_with(gid));
+    state.primary_names = primary.map(|group| group.name.clone()).collect();
     for group in user.groups.iter().flatten().filter(|group| local.group(group).is_none()) {
         match lookup(group)? {
             None => state.missing_groups.push(group.clone()),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_host::Account;
+use ccm_host::{Account, TreeSize};
 use ccm_model::Failure;
 
 use super::desired::DesiredUser;
@@ -17,14 +17,16 @@ pub(crate) struct UserState {
     pub found: Option<Rc<PasswdLine>>,
     /// The user, if only a name service has it.
     pub of_service: Option<Account>,
+    /// Name service that has a user who is to be absent.
+    pub remaining_service: Option<String>,
     /// Groups that list the user, without the primary one.
     pub groups: Vec<String>,
     /// Password and expiry, if they are managed.
     pub password: PasswordField,
     pub expires: Option<Expiry>,
     pub primary_group: PrimaryGroup,
-    /// Name of the primary group, as it is to be.
-    pub primary_name: Option<String>,
+    /// Names of the primary group, as it is to be: the kernel knows only its number.
+    pub primary_names: Vec<String>,
     /// Desired groups that do not exist, and those that only a name service has.
     pub missing_groups: Vec<String>,
     pub service_groups: Vec<String>,
@@ -37,6 +39,10 @@ pub(crate) struct UserState {
     /// Existence of the home directory and of the desired one, if it is managed.
     pub home_exists: bool,
     pub desired_home_exists: bool,
+    /// Owner of a desired home directory that exists and belongs to somebody else.
+    pub desired_home_owner: Option<String>,
+    /// Home directory that is removed with the user.
+    pub removed_home: Option<TreeSize>,
     /// Failure of making, moving or removing the home directory, because a stranger could lead ccm or the tools elsewhere.
     pub home_refusal: Option<Failure>,
     pub shell_exists: bool,

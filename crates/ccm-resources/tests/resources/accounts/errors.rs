@@ -84,12 +84,14 @@ fn user_with_processes_is_not_renumbered() {
         let told = applied(vec![resource("user", "ada", &[("uid", "1500")])]).remove(0);
         let pid = process.id();
         let removed = applied(vec![resource("user", "ada", &[("ensure", "absent")])]).remove(0);
+        let advice = hints(vec![resource("user", "ada", &[("ensure", "absent")])]);
         process.kill().and_then(|()| process.wait()).expect("its end");
         let expected = format!("user `ada` is logged in or has running processes, such as {pid}");
         assert_eq!(told, expected);
         let expected =
             format!("userdel failed with exit code 8: user ada is currently used by process {pid}");
         assert_eq!(removed, expected);
+        assert_eq!(advice, ["log the user out, or end the process, then run ccm again"]);
         assert_eq!(applied(vec![resource("user", "ada", &[("uid", "1500")])]), ["changed"]);
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::accounts::machine::{append, assert_changes, field, line, on_a_copy};
 use crate::build::resource;
-use crate::local_run::applied;
+use crate::local_run::{applied, outcome, run_here};
 
 #[test]
 fn group_is_made_changed_and_removed() {
@@ -39,12 +39,28 @@ fn members_are_added_and_removed() {
 }
 
 #[test]
+fn group_of_two_sources_is_removed_here() {
+    on_a_copy(|| {
+        append("/etc/group", "ldapgroup:x:8100:");
+        append("/etc/gshadow", "ldapgroup:!::");
+        let absent = || vec![resource("group", "ldapgroup", &[("ensure", "absent")])];
+        let told = "the name service `extra` still has the group `ldapgroup`: ccm removes only what is in the files of this machine";
+        for (noop, expected) in
+            [(true, "Would have removed"), (false, "changed"), (false, "unchanged"), (true, "unchanged")]
+        {
+            let done = run_here(absent(), noop).remove(0);
+            assert_eq!((&*outcome(&done), &*done.warnings), (expected, &[told.to_owned()][..]));
+        }
+        assert_eq!(line("/etc/group", "ldapgroup"), None);
+    });
+}
+
+#[test]
 fn group_of_a_name_service_is_not_made_twice() {
     on_a_copy(|| {
         assert_eq!(applied(vec![resource("group", "ldapgroup", &[("gid", "7000")])]), ["unchanged"]);
         let of_service = "group `ldapgroup` comes from a name service, not from /etc/group";
         assert_eq!(applied(vec![resource("group", "ldapgroup", &[("gid", "7001")])]), [of_service]);
-        assert_eq!(applied(vec![resource("group", "ldapgroup", &[("ensure", "absent")])]), [of_service]);
         assert_eq!(line("/etc/group", "ldapgroup"), None);
     });
 }

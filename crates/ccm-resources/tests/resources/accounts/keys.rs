@@ -8,7 +8,7 @@ use ccm_model::Resource;
 
 use crate::accounts::machine::{append, assert_changes, hints, on_a_copy};
 use crate::build::resource;
-use crate::local_run::applied;
+use crate::local_run::{applied, run_here};
 
 const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
 const TWO: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
@@ -97,6 +97,31 @@ fn bytes_of_other_lines_stay() {
         write(FILE, b"\xff\xfea\0").expect("the keys");
         let told = applied(vec![key("a", &[("key", ONE)])]);
         assert_eq!(told, [format!("\"{FILE}\" is UTF-16 text, whose lines can't be edited")]);
+        // A mark in front keeps no key: sshd reads the lines below it.
+        for mark in [&b"\xff\xfe\n"[..], b"\xfe\xff\n", b"#\0#\0\n\n"] {
+            write(FILE, [mark, &stolen].concat()).expect("the keys");
+            assert_changes(&[key("stolen", &[("key", TWO), ("ensure", "absent")])]);
+            assert_eq!(std::fs::read(FILE).expect("the keys"), mark);
+        }
+    });
+}
+
+#[test]
+fn directory_of_somebody_else_comes_with_a_hint() {
+    with_ada(|| {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        let ada = || vec![key("a", &[("key", ONE)])];
+        let told = "a run would fail now: \"/home/ada/.ssh\" belongs to `root`, and ccm writes keys with the rights of `ada`";
+        assert_eq!(run_here(ada(), true)[0].warnings, [told]);
+        let told = applied(ada()).remove(0);
+        assert!(told.contains("Permission denied"), "{told}");
+        assert_eq!(hints(ada()), ["run `chown ada: /home/ada/.ssh`"]);
+        chown("/home/ada/.ssh", Some(1500), Some(100)).expect("an owner");
+        assert_changes(&ada());
+        std::fs::remove_dir_all("/home/ada/.ssh").expect("no directory");
+        chown("/home/ada", Some(0), Some(0)).expect("an owner");
+        assert_eq!(run_here(ada(), true)[0].warnings.len(), 1);
+        assert_eq!(hints(ada()), ["make \"/home/ada/.ssh\" with a `file` resource and `owner: ada`"]);
     });
 }
 

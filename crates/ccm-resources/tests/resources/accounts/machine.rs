@@ -18,6 +18,10 @@ const MOUNTS: OwnMounts<'_> = OwnMounts {
     script: r#"
 cat > /usr/local/sbin/getent <<"END"
 #!/bin/sh
+if test "$1" = -s; then
+  test "$2" = extra || exit 2
+  shift 2
+fi
 database=$1
 test $1 != initgroups || database=passwd
 while IFS=: read -r name password number rest; do

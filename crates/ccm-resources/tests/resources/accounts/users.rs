@@ -1,12 +1,12 @@
 //! Users.
 
 use std::fs::{create_dir_all, metadata, read_to_string, write};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, chown, symlink};
 use std::path::Path;
 
 use crate::accounts::machine::{append, assert_changes, field, line, on_a_copy};
 use crate::build::resource;
-use crate::local_run::{applied, run_here};
+use crate::local_run::{applied, in_noop, outcome, run_here};
 
 const HASH: &str = "$6$saltsalt$abcdefgh";
 
@@ -128,13 +128,90 @@ fn group_with_the_name_of_a_new_user_is_used() {
 }
 
 #[test]
+fn removed_home_is_counted() {
+    on_a_copy(|| {
+        let absent = || vec![resource("user", "ada", &[("ensure", "absent"), ("manage_home", "true")])];
+        let with_home = |owner: u32| {
+            append("/etc/passwd", "ada:x:1500:100:Ada:/home/ada:/bin/sh");
+            create_dir_all("/home/ada/deep").expect("a directory");
+            write("/home/ada/deep/file", "12345").expect("a file");
+            symlink("/etc/passwd", "/home/ada/link").expect("a link");
+            chown("/home/ada", Some(owner), Some(100)).expect("an owner");
+        };
+        with_home(1500);
+        let told = "Would have removed: home directory /home/ada with 2 files, 5 bytes";
+        assert_eq!(in_noop(absent()), [told]);
+        assert_changes(&absent());
+        assert!(!Path::new("/home/ada").exists());
+        with_home(0);
+        assert_eq!(in_noop(absent()), ["Would have removed"]);
+        assert_eq!(applied(absent()), ["changed"]);
+        assert!(Path::new("/home/ada/deep/file").exists());
+    });
+}
+
+#[test]
+fn a_new_home_of_somebody_else_is_warned_of() {
+    on_a_copy(|| {
+        append("/etc/passwd", "ada:x:1500:100:Ada:/home/ada:/bin/sh");
+        append("/etc/shadow", "ada:!:19000:0:99999:7:::");
+        create_dir_all("/home/ada").expect("a directory");
+        create_dir_all("/srv/ada").expect("a directory");
+        let user = |home: &str| vec![resource("user", "ada", &[("home", home), ("manage_home", "true")])];
+        let warnings = |resources: Vec<_>, noop| run_here(resources, noop).remove(0).warnings;
+        let told = "the home directory \"/srv/ada\" exists and belongs to `root`, so that user `ada` can't write there, and the files in \"/home/ada\" stay behind; give it to `ada` with a `file` resource";
+        assert_eq!(warnings(user("/srv/ada"), true), [told]);
+        let managed = || resource("file", "/srv/ada", &[("ensure", "directory"), ("owner", "ada")]);
+        assert_eq!(warnings([user("/srv/ada"), vec![managed()]].concat(), true), [""; 0]);
+        assert_eq!(warnings(user("/srv/ada"), false), [told]);
+        chown("/home/ada", Some(1500), Some(100)).expect("an owner");
+        assert_eq!(warnings(user("/home/ada"), false), [""; 0]);
+        assert_eq!(line("/etc/passwd", "ada").as_deref(), Some("ada:x:1500:100:Ada:/home/ada:/bin/sh"));
+    });
+}
+
+#[test]
+fn other_name_of_the_primary_group_counts_as_the_group() {
+    on_a_copy(|| {
+        append("/etc/passwd", "ada:x:1500:100:Ada:/home/ada:/bin/sh");
+        append("/etc/shadow", "ada:!:19000:0:99999:7:::");
+        append("/etc/group", "people:x:100:");
+        append("/etc/gshadow", "people:!::");
+        let member = |groups: &str| applied(vec![resource("user", "ada", &[("groups", groups)])]);
+        assert_eq!(member("[people]"), ["unchanged"]);
+        assert_eq!(member("[people|adm]"), ["changed"]);
+        assert_eq!(member("[people|adm]"), ["unchanged"]);
+        let told =
+            "group `people` has gid 100, that of the primary group of user `ada`, as has group `users`";
+        let absent = || vec![resource("group", "people", &[("ensure", "absent")])];
+        assert_eq!((in_noop(absent()), applied(absent())), (vec![told.to_owned()], vec![told.to_owned()]));
+    });
+}
+
+#[test]
+fn user_of_two_sources_is_removed_here() {
+    on_a_copy(|| {
+        append("/etc/passwd", "ldapada:x:1500:100:Ada:/:/bin/sh");
+        append("/etc/shadow", "ldapada:!:19000:0:99999:7:::");
+        let absent = || vec![resource("user", "ldapada", &[("ensure", "absent")])];
+        let told = "the name service `extra` still has the user `ldapada`: ccm removes only what is in the files of this machine";
+        for (noop, expected) in
+            [(true, "Would have removed"), (false, "changed"), (false, "unchanged"), (true, "unchanged")]
+        {
+            let done = run_here(absent(), noop).remove(0);
+            assert_eq!((&*outcome(&done), &*done.warnings), (expected, &[told.to_owned()][..]));
+        }
+        assert_eq!(line("/etc/passwd", "ldapada"), None);
+    });
+}
+
+#[test]
 fn user_of_a_name_service_is_not_made_twice() {
     on_a_copy(|| {
         let apply = |properties: &[(&str, &str)]| applied(vec![resource("user", "ldapada", properties)]);
         assert_eq!(apply(&[("uid", "7001"), ("shell", "/bin/sh")]), ["unchanged"]);
         let of_service = "user `ldapada` comes from a name service, not from /etc/passwd";
         assert_eq!(apply(&[("shell", "/bin/bash")]), [of_service]);
-        assert_eq!(apply(&[("ensure", "absent")]), [of_service]);
         assert_eq!(line("/etc/passwd", "ldapada"), None);
         // Its number is taken.
         let told = applied(vec![resource("user", "bob", &[("uid", "7001")])]);

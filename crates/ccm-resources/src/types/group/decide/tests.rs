@@ -34,10 +34,40 @@ fn decisions_match_the_table() {
             gid_owner: is("taken").then(|| "other".to_owned()),
             missing_members: if is("no-bob") { vec!["bob".to_owned()] } else { Vec::new() },
             primary_of: is("primary").then(|| "ada".to_owned()),
+            same_number: is("alias").then(|| "people".to_owned()),
+            remaining_service: is("ldap").then(|| "ldap".to_owned()),
         };
         Object::decide(&group, &state, None)
     });
-    assert_eq!(rows, 23);
+    assert_eq!(rows, 25);
+}
+
+#[test]
+fn what_stays_is_warned_of() {
+    let group = |is_absent| DesiredGroup {
+        name: "web".to_owned(),
+        is_absent,
+        gid: None,
+        members: None,
+        members_exclusive: false,
+        system: false,
+    };
+    let state = |service_gid, service: Option<&str>| GroupState {
+        service_gid,
+        remaining_service: service.map(str::to_owned),
+        ..GroupState::default()
+    };
+    let rest = " still has the group `web`: ccm removes only what is in the files of this machine";
+    for (is_absent, state, source) in [
+        (true, state(None, None), None),
+        (true, state(None, Some("ldap")), Some("the name service `ldap`")),
+        (true, state(Some(900), Some("ldap")), Some("the name service `ldap`")),
+        (true, state(Some(900), None), Some("a name service")),
+        (false, state(Some(900), None), None),
+    ] {
+        let told: Vec<String> = source.into_iter().map(|source| format!("{source}{rest}")).collect();
+        assert_eq!(Object::warnings(&group(is_absent), &state), told);
+    }
 }
 
 #[test]

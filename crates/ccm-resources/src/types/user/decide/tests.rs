@@ -2,7 +2,7 @@ use ccm_engine::ResourceKind as _;
 
 use std::rc::Rc;
 
-use ccm_host::{Account, Identity};
+use ccm_host::{Account, Identity, TreeSize};
 use ccm_properties::TextValue as _;
 
 use super::*;
@@ -60,6 +60,9 @@ fn state(user: &DesiredUser, found: &str, others: &str) -> UserState {
     UserState {
         found: is_local.then(|| Rc::new(line)),
         of_service: (found == "service").then_some(account),
+        remaining_service: (found == "service" || others == "service").then(|| "ldap".to_owned()),
+        removed_home: (others == "home").then_some(TreeSize { files: 2, bytes: 1, is_partial: false }),
+        desired_home_owner: (others == "of-root").then(|| "root".to_owned()),
         groups: if is_local { vec!["adm".to_owned()] } else { Vec::new() },
         password: PasswordField::new(if is_local { found } else { "" }),
         expires: Some(Expiry((others == "expired").then_some(22_644))),
@@ -69,7 +72,7 @@ fn state(user: &DesiredUser, found: &str, others: &str) -> UserState {
             Some("users") => PrimaryGroup::Found(100),
             Some(number) => PrimaryGroup::Found(number.parse().unwrap()),
         },
-        primary_name: Some("users".to_owned()),
+        primary_names: vec!["users".to_owned(), "people".to_owned()],
         missing_groups: if others == "no-group" { new_groups() } else { Vec::new() },
         service_groups: if others == "service-group" { new_groups() } else { Vec::new() },
         uid_owner: (others == "taken").then(|| "bob".to_owned()),
@@ -87,7 +90,32 @@ fn decisions_match_the_table() {
         let user = user(ensure, desired);
         Object::decide(&user, &state(&user, found, others), None)
     });
-    assert_eq!(rows, 58);
+    assert_eq!(rows, 62);
+}
+
+#[test]
+fn what_stays_is_warned_of() {
+    let warnings = |ensure, desired, found, others| {
+        let user = user(ensure, desired);
+        Object::warnings(&user, &state(&user, found, others))
+    };
+    let ldap = "the name service `ldap` still has the user `ada`: ccm removes only what is in the files of this machine";
+    let root = "the home directory \"/srv/ada\" exists and belongs to `root`, so that user `ada` can't write there; give it to `ada` with a `file` resource";
+    for (ensure, desired, found, others, told) in [
+        ("absent", "-", "*", "-", None),
+        ("absent", "-", "*", "service", Some(ldap)),
+        ("absent", "-", "service", "-", Some(ldap)),
+        ("absent", "-", "-", "-", None),
+        ("present", "-", "service", "-", None),
+        ("present", "home=/srv/ada;manage", "*", "of-root", Some(root)),
+        ("present", "home=/srv/ada;manage", "-", "of-root", Some(root)),
+    ] {
+        let told: Vec<String> = told.into_iter().map(str::to_owned).collect();
+        assert_eq!(warnings(ensure, desired, found, others), told, "{ensure} {desired} {found} {others}");
+    }
+    let user = user("present", "home=/srv/ada;manage");
+    let state = UserState { home_exists: true, ..state(&user, "*", "of-root") };
+    assert!(Object::warnings(&user, &state)[0].contains(", and the files in \"/home/ada\" stay behind; "));
 }
 
 #[test]

@@ -262,9 +262,8 @@ fn lists_and_removals_need_no_systemd() {
 }
 
 /// Hides the systemd of this machine behind a fake one, whose units are in the directory.
-fn with_fake_systemd(call: Ccm, scratch: &Scratch, running: bool) -> Called {
+fn with_fake_systemd(call: Ccm, scratch: &Scratch, run: &str) -> Called {
     let [bin, units] = ["bin", "units"].map(|name| scratch.at(name));
-    let run = if running { "mkdir -p /run/systemd/system" } else { "true" };
     call.after_mounting(&format!(
         "mount --bind '{units}' /etc/systemd/system; mount --bind '{bin}' /usr/local/sbin; mount -t tmpfs tmpfs /run; {run}"
     ))
@@ -296,8 +295,13 @@ fn a_timer_of_the_system_is_installed_listed_and_removed() {
                  ActiveState=activating\\nExecMainStartTimestamp=Fri 2026-11-20 03:30:00 UTC\\n";
     let fake = format!("#!/bin/sh\ncase \"$*\" in *show*) printf '{shown}' ;; esac\n");
     scratch.write_program("bin/systemctl", &fake);
-    let call = |call: Ccm| with_fake_systemd(call, &scratch, true);
+    let call = |call: Ccm| with_fake_systemd(call, &scratch, "mkdir -p /run/systemd/system");
     let timer = |args: &[&str]| call(ccm(&scratch, &["timer"]).args(args));
+    let packaged =
+        "mkdir -p /run/systemd/system /run/systemd/generator; touch /run/systemd/generator/ccm-site.service";
+    let hides = with_fake_systemd(install(&scratch, &[]), &scratch, packaged);
+    let told = ["would replace /run/systemd/generator/ccm-site.service", "nothing was changed"];
+    expect_error(&hides, 1, "", &told, &["--name"]);
     let installed = call(install(&scratch, &[]));
     assert_eq!(installed.code, 0, "{}", installed.shown());
     let lines: Vec<&str> = installed.stdout.lines().collect();
@@ -356,7 +360,7 @@ fn without_systemd_a_crontab_line_is_shown() {
     for name in ["bin", "units"] {
         std::fs::create_dir(scratch.path().join(name)).expect("a directory");
     }
-    let called = with_fake_systemd(install(&scratch, &["--data", "port=50%"]), &scratch, false);
+    let called = with_fake_systemd(install(&scratch, &["--data", "port=50%"]), &scratch, "true");
     assert_eq!((called.code, &*called.stdout), (1, ""), "{}", called.shown());
     assert!(called.stderr.contains("systemd is not running"), "{}", called.shown());
     let line =

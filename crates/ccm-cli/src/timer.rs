@@ -365,6 +365,7 @@ fn timer_error(session: &Session, error: &TimerError, scope: UnitScope) -> Comma
         TimerError::Missing { known, .. } => format!("use one of: {}", known.join(", ")),
         TimerError::Edited(_) => force.to_owned(),
         TimerError::Foreign(_) => "choose another name with `--name`, or move the file away".to_owned(),
+        TimerError::Elsewhere(_) => "choose another name with `--name`".to_owned(),
         TimerError::OtherManifest { .. } => {
             "choose another name with `--name`, or replace the timer with `--force`".to_owned()
         }

@@ -119,6 +119,9 @@ pub enum TimerError {
     /// The unit is not one of ccm.
     #[error("{} was not written by ccm", .0.display())]
     Foreign(PathBuf),
+    /// A unit of the name is in another directory of systemd.
+    #[error("the timer would replace {}, which ccm did not write", .0.display())]
+    Elsewhere(PathBuf),
     /// The timer applies another manifest.
     #[error("the timer `{name}` applies {}", manifest.display())]
     OtherManifest {

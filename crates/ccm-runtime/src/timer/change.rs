@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_host::{FileAttributes, is_transient};
-use ccm_resources::systemd::write_unit;
+use ccm_resources::systemd::{SYSTEM_UNITS, unit_elsewhere, write_unit};
 
 use super::unit_file::{self, UnitFile, unit_names};
 use super::{PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers};
@@ -32,6 +32,7 @@ impl Timers<'_> {
         let planned = |unit: &str, text: String| {
             let found = self.unit_file(unit)?;
             self.check_replaceable(request, unit, &found)?;
+            self.check_elsewhere(unit)?;
             Ok::<_, TimerError>(PlannedUnit {
                 name: unit.to_owned(),
                 path: self.path(unit),
@@ -49,6 +50,17 @@ impl Timers<'_> {
     /// Returns lines of a crontab that do the same, for a machine without systemd.
     pub fn cron_lines(request: &TimerRequest) -> Vec<String> {
         unit_file::cron_lines(request)
+    }
+
+    /// Checks that the timer hides no unit of a package or generator.
+    fn check_elsewhere(&self, unit: &str) -> Result<(), TimerError> {
+        if self.paths.units != Path::new(SYSTEM_UNITS) {
+            return Ok(());
+        }
+        match unit_elsewhere(unit, &*self.session.doors.files)? {
+            Some(path) => Err(TimerError::Elsewhere(path)),
+            None => Ok(()),
+        }
     }
 
     fn check_replaceable(

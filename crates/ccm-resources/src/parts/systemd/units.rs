@@ -122,7 +122,7 @@ pub fn read_unit(path: &Path, files: &dyn Files) -> Result<UnitContent, FileErro
 }
 
 /// Returns the path of a unit in another directory than [`SYSTEM_UNITS`]. One of the two units would hide the other.
-pub(crate) fn unit_elsewhere(unit: &str, files: &dyn Files) -> Result<Option<PathBuf>, FileError> {
+pub fn unit_elsewhere(unit: &str, files: &dyn Files) -> Result<Option<PathBuf>, FileError> {
     for path in OTHER_SYSTEM_UNITS.map(|directory| Path::new(directory).join(unit)) {
         let found = files.inspect(&path, InspectOptions::default())?;
         if found.link || found.target.is_some() {

@@ -19,10 +19,11 @@ impl PropertyValue for Nickname {
         if found.is_none() {
             let bare = text.strip_prefix('@').filter(|bare| NICKNAMES.contains(bare));
             let error = match bare {
-                Some(bare) => {
-                    ValueError::new(format!("`{}` has a mark that this property lacks", text.escape_debug()))
-                        .with_hint(format!("write `{bare}`"))
-                }
+                Some(bare) => ValueError::new(format!(
+                    "`special` takes the name without `@`, found `{}`",
+                    text.escape_debug()
+                ))
+                .with_hint(format!("write `{bare}`")),
                 None => ValueError::not_one_of(&text, &NICKNAMES),
             };
             errors.push(error.at(node.span));

@@ -43,7 +43,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
                 state.environment = environment;
                 state.found = Some((user, entry));
             }
-            state.stranger = (!is_own(file.content())).then(|| StrangerJob::File(path.clone()));
+            state.stranger = (!is_own(file.content())).then_some(StrangerJob::File(path.clone()));
             state.content = file.into_content();
         } else if state.exists {
             state.stranger = Some(StrangerJob::File(path.clone()));
@@ -74,7 +74,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
                 files.remove(&path, false).map_err(|error| file_failure(&error))
             }
             (ObjectPlan::Create(_) | ObjectPlan::Change(_), Some(entry)) => {
-                let environment: String = job.environment.iter().map(|line| format!("{line}\n")).collect();
+                let environment: String = job.environment.iter().flat_map(|line| [line, "\n"]).collect();
                 let text =
                     format!("{COMMENT}\n{environment}{} {} {}\n", entry.times, job.user, entry.command);
                 let attributes = FileAttributes { uid: Some(0), gid: Some(0), mode: Some(MODE) };

@@ -245,7 +245,7 @@ mod tests {
         for (before, stranger) in [
             (signed(old), None),
             (signed("@daily old"), None),
-            (format!("# ccm cron: a\n0 2 * * * new"), None),
+            ("# ccm cron: a\n0 2 * * * new".to_owned(), None),
             (format!("{}\n0 2 * * * new\n", comment_of(old)), None),
             ("# ccm cron: a\n".to_owned(), None),
             (format!("{}\n# ccm cron: b\n", comment_of(old)), None),

@@ -83,9 +83,10 @@ fn checked<F: FieldRange>(text: &str) -> Result<String, (String, String)> {
             let hint = format!("write `special: {nickname}`, without `minute`, `hour` and the like");
             return (format!("`{shown}` is not a `{what}` of cron"), hint);
         }
-        match text.split(',').find_map(|part| backward::<F>(part)) {
-            Some(forward) => (
-                format!("the range `{shown}` of `{what}` ends before it begins"),
+        let backward = |part| backward::<F>(part).map(|forward| (part, forward));
+        match text.split(',').find_map(backward) {
+            Some((range, forward)) => (
+                format!("the range `{range}` of `{what}` ends before it begins"),
                 format!("write `{forward}`"),
             ),
             None => (
@@ -126,17 +127,17 @@ fn backward<F: FieldRange>(part: &str) -> Option<String> {
     }
     let is_named = from.starts_with(|part: char| part.is_ascii_alphabetic());
     let names = F::NAMES.first().zip(F::NAMES.last()).filter(|_| is_named);
-    let (least, most) = match names {
-        Some((least, most)) => ((*least).to_owned(), (*most).to_owned()),
+    let (start, end) = match names {
+        Some((start, end)) => ((*start).to_owned(), (*end).to_owned()),
         None => (F::RANGE.0.to_string(), (F::RANGE.1 - u32::from(F::SUNDAYS)).to_string()),
     };
     let range = |from: &str, to: &str| if from == to { from.to_owned() } else { format!("{from}-{to}") };
     let (from, to) = (from.to_ascii_lowercase(), to.to_ascii_lowercase());
     // 7 is the Sunday at the beginning of the week as well.
     if F::SUNDAYS && first == 7 {
-        return Some(range(&least, &to));
+        return Some(range(&start, &to));
     }
-    Some(format!("{},{}", range(&from, &most), range(&least, &to)))
+    Some(format!("{},{}", range(&from, &end), range(&start, &to)))
 }
 
 fn split_step(part: &str) -> (&str, Option<&str>) {

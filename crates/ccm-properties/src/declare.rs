@@ -15,7 +15,7 @@ pub const fn property_name(identifier: &'static str) -> &'static str {
 /// Declares properties: the struct of their values, each an `Option`, and their table. A name that is a word of
 /// Rust is written `r#match`.
 ///
-/// Braces after a property hold fields that differ from [`PropertySpec::new`], such as the default.
+/// Braces after a property hold fields that differ from [`PropertySpec::new`](crate::PropertySpec::new), such as the default.
 ///
 /// ```
 /// use ccm_properties::{PropertySet, Text, properties};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_model::{Catalog, Diagnostic, Diagnostics, SourceMap};
+use ccm_model::{Catalog, Diagnostic, Diagnostics, SourceMap, normalize};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
 
@@ -21,7 +21,6 @@ use crate::resolve::resolver;
 use crate::scopes::Scopes;
 use crate::sources::Sources;
 use crate::unchecked::OmittedInputs;
-use ccm_model::normalize;
 
 /// Manifest to load.
 pub struct Request {

@@ -1,6 +1,7 @@
 //! Tests of a policy: the examples of its rules.
 
 use ccm_model::{Diagnostic, DiagnosticKind};
+use ccm_properties::Located;
 use ccm_shell::ShellDialect;
 
 use crate::analyse::analyse;
@@ -13,7 +14,6 @@ use crate::policy::Policy;
 use crate::request::{PolicyRequest, RequestCommand, Workspace};
 use crate::rule::PolicyRule;
 use crate::verdict::{Caller, PolicyVerdict};
-use ccm_properties::Located;
 
 /// Directory of examples, if the policy names no workspace.
 const DIRECTORY: &str = "/srv/workspace";

@@ -5,8 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_engine::LedgerError;
+use ccm_governance::audit::{AuditProblem, RunAudit};
+use ccm_governance::policy::{PolicyError, RunPolicy};
+use ccm_governance::signed::ManifestSignatureError;
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{RunnerError, remove_private_leftovers};
+use ccm_host::{Commands, RunnerError, remove_private_leftovers};
 use ccm_model::StopCause;
 use ccm_report::RunStore;
 
@@ -16,10 +19,6 @@ use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::session::{Notice, Session};
-use ccm_governance::audit::{AuditProblem, RunAudit};
-use ccm_governance::policy::{PolicyError, RunPolicy};
-use ccm_governance::signed::ManifestSignatureError;
-use ccm_host::Commands;
 
 /// Error of beginning a run. Nothing was run.
 #[derive(Debug, thiserror::Error)]

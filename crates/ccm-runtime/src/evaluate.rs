@@ -7,18 +7,17 @@ use ccm_data::facts::{self, FactFile};
 use ccm_data::hierarchy::EntryOutcome;
 use ccm_data::layers::ValueOrigin;
 use ccm_expr::{Map, Value, path};
+use ccm_governance::signed::ReadRecord;
 use ccm_host::absolute;
 use ccm_manifest::{
     DataFile, EvaluationRequest, ExpressionNames, Redaction, ResolvedData, Sources as _, is_of_system_fact,
 };
-use ccm_model::{Diagnostic, DiagnosticKind, SourceMap, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Findings, ManifestErrors, SourceMap, escape_control};
 
 use crate::findings::redacted;
 use crate::input::{GivenData, GivenFacts, InputError, data_files};
 use crate::machine::{MachineSources, format_of, url_hint};
 use crate::session::Session;
-use ccm_governance::signed::ReadRecord;
-use ccm_model::{Findings, ManifestErrors};
 
 /// Maximum size of a file of values, in bytes.
 const MAX_DATA_SIZE: u64 = 64 << 20;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_governance::policy::FoundPolicy;
-use ccm_host::{Files, STANDARD_INPUT, absolute, is_transient};
+use ccm_governance::signed::ReadRecord;
+use ccm_host::{Files, STANDARD_INPUT, TextError, absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
 use ccm_model::{Node, SourceId, normalize};
 use ccm_yaml::Limits;
@@ -13,8 +14,6 @@ use ccm_yaml::Limits;
 use crate::machine::{MachineSources, url_hint};
 use crate::plain_path::without_parents;
 use crate::session::Session;
-use ccm_governance::signed::ReadRecord;
-use ccm_host::TextError;
 
 /// Default limit of the size of a manifest, in bytes.
 pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;

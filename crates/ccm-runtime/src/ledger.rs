@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use ccm_engine::{Ledger, LedgerError, LedgerRun};
+use ccm_host::STANDARD_INPUT;
 use ccm_host::state::Directory;
 use ccm_report::RunIdentity;
 
 use crate::manifest::LoadedManifest;
 use crate::session::Notice;
-use ccm_host::STANDARD_INPUT;
 
 /// Error of a manifest from standard input, a pipe or a descriptor with `subscribe` but without a name, under
 /// which pending refreshes would be stored.

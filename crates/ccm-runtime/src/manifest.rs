@@ -4,17 +4,16 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
+use ccm_governance::policy::{Caller, GuardMode};
+use ccm_governance::signed::{ManifestSignature, ManifestSignatureError};
 use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LateResources, LoadResult, OmittedInputs, load_omitting};
-use ccm_model::Catalog;
+use ccm_model::{Catalog, Findings, ManifestErrors};
 
 use crate::early_policy::{EarlyInput, JudgedManifest, early_denials};
 use crate::findings::redacted;
 use crate::input::Input;
 use crate::session::Session;
-use ccm_governance::policy::{Caller, GuardMode};
-use ccm_governance::signed::{ManifestSignature, ManifestSignatureError};
-use ccm_model::{Findings, ManifestErrors};
 
 /// A manifest without an error, ready to be planned or applied.
 pub struct LoadedManifest<'s> {

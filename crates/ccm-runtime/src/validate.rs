@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ccm_governance::policy::PolicyError;
 use ccm_manifest::OmittedInputs;
-use ccm_model::{Diagnostic, DiagnosticKind, Label, Location, Position, Severity};
+use ccm_model::{Diagnostic, DiagnosticKind, Findings, Label, Location, ManifestErrors, Position, Severity};
 
 use crate::begin::BeginError;
 use crate::early_policy::{EarlyInput, early_questions};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
 use crate::session::Session;
-use ccm_governance::policy::PolicyError;
-use ccm_model::{Findings, ManifestErrors};
 
 /// Result of validating a manifest without an error.
 #[derive(Clone, Debug)]

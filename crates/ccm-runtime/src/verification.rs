@@ -1,7 +1,7 @@
 //! Verification that a run is idempotent, by a second run.
 
 use ccm_engine::LedgerError;
-use ccm_model::{Event, RunSummary, UnfinishedRefresh};
+use ccm_model::{Event, ManifestErrors, RunSummary, UnfinishedRefresh};
 use ccm_report::{ChangedAgain, Idempotence};
 
 use crate::begin::BeginError;
@@ -11,7 +11,6 @@ use crate::manifest::LoadedManifest;
 use crate::run::{ActiveRun, RecordEnd};
 use crate::selection::UnknownResources;
 use crate::sink::{Emitted, Sink};
-use ccm_model::ManifestErrors;
 
 /// Result of a second run.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span};
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span, normalize};
 
 use crate::read::data::{Overlay, ResolvedData};
 use crate::read::draft::ResourceDraft;
@@ -16,7 +16,6 @@ use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{shown, shown_path};
 use crate::unchecked::UnknownPaths;
-use ccm_model::normalize;
 
 const MAX_DEPTH: usize = 10;
 

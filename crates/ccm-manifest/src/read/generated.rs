@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, Span, normalize};
 
 use crate::resolve::expand::diagnostic;
 use crate::resolve::expansion::needed_before_run;
 use crate::resolve::messages::expected;
 use crate::resolve::scope::{EvalError, ManifestEvaluator};
-use ccm_model::normalize;
 
 /// Renders the template and returns its text and items, whose errors point into that text. Sets `is_unchecked` if the
 /// resources are unknown, because an input was left out.

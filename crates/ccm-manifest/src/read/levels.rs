@@ -10,7 +10,7 @@ use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span,
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, normalize,
 };
 
 use crate::read::data::misplaced_annotation;
@@ -20,7 +20,6 @@ use crate::resolve::expand::Expander;
 use crate::resolve::messages::{expected, shown, shown_path};
 use crate::resolve::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::UnknownPaths;
-use ccm_model::normalize;
 
 /// Maximum total size of the data files of a hierarchy.
 const MAX_BYTES: usize = 64 << 20;

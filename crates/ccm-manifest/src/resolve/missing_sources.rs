@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use ccm_model::{Control, ResourceIndex, Span};
+use ccm_model::{Control, ResourceIndex, Span, normalize};
 use ccm_properties::is_any_url;
 
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
-use ccm_model::normalize;
 
 /// File that a resource copies and that does not exist now.
 pub(crate) struct MissingSource {

@@ -13,14 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_expr::{Cause, Value};
-use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
+use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control, normalize};
+use expression::ExpressionScope;
 
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
 use crate::unchecked::UnknownPaths;
-use ccm_model::normalize;
-
-use expression::ExpressionScope;
 
 pub use error::is_of_system_fact;
 pub(crate) use error::{DeferredOn, EvalError, InvalidExpression};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, Label, SourceId, SourceMap, Span};
+use ccm_model::{Diagnostic, Findings, Label, SourceId, SourceMap, Span};
 use ccm_redaction::{REDACTED, Redactor, Secrets};
 
 use super::sensitive_text::SensitiveText;
-use ccm_model::Findings;
 
 /// Redacts the known secrets, and sensitive values in the texts.
 pub(crate) fn redacted(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Secrets) -> Findings {

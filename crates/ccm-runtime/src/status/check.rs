@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use ccm_host::STANDARD_INPUT;
 use ccm_report::RunOutcome;
 
 use super::{ManifestState, ManifestStatus, SessionStatus};
-use ccm_host::STANDARD_INPUT;
 
 /// Level of a check. The greatest level of several findings counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use ccm_host::{Cancellation, Clock, Files, Host, LocalExecutor, search_path};
+use ccm_host::{Cancellation, Clock, Commands, Files, Host, LocalExecutor, search_path};
 use ccm_model::{Failure, MissingPrerequisite};
 use ccm_resources::systemd::{ProgramScope, Systemctl, UNIT_FILE_TIMEOUT};
 
 use super::{SystemdPaths, TimerError, UnitScope};
 use crate::doors::OpenDoors;
-use ccm_host::Commands;
 
 /// Reason why systemctl did not do what was asked.
 #[derive(Debug)]

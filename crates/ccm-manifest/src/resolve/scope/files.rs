@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, TemplateError, TemplateFault};
 use ccm_expr::{FunctionError, Value};
-use ccm_model::{DiagnosticKind, SourceId, Span};
+use ccm_model::{DiagnosticKind, SourceId, Span, normalize};
 
 use super::expression::ExpressionScope;
 use super::rendering::Rendering;
@@ -15,7 +15,6 @@ use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
 use crate::resolve::messages::shown_path;
 use crate::unchecked::LeftOut;
-use ccm_model::normalize;
 
 impl ExpressionScope<'_, '_, '_> {
     pub(super) fn file(&self, written: &str) -> Result<Value, FunctionError> {

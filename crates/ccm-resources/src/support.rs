@@ -4,6 +4,7 @@
 pub(crate) mod decision_table;
 pub(crate) mod file_failure;
 pub(crate) mod left_running;
+pub(crate) mod mark;
 pub(crate) mod needs;
 pub(crate) mod no_properties;
 pub(crate) mod object_plan;

@@ -2,18 +2,19 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::{FileAttributes, Host, NewContent, NewFile};
+use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::{Availability, Installation};
 use super::package::Package;
 use super::tool_command::ToolCommand;
 use super::version::VersionScheme;
+use crate::support::mark::Mark;
 use crate::support::program::ProgramScope;
 
 pub(crate) trait Tool: Sync + 'static {
@@ -142,20 +143,19 @@ pub(crate) async fn hold_state<T: Tool>(
 }
 
 /// File whose time records the last refresh by ccm.
-fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
-    Some(state_directory?.join(format!("refreshed-{tool}")))
+fn own_stamp(tool: &str, context: &Context<'_>) -> Option<Mark> {
+    Mark::named(&format!("refreshed-{tool}"), context)
 }
 
 /// Returns `true` if nothing refreshed the index within `age`.
 pub(crate) fn refresh_is_older<T: Tool>(tool: &T, context: &Context<'_>, age: Duration) -> bool {
-    let stamps = tool.stamps().iter().map(PathBuf::from);
-    let all = stamps.chain(own_stamp(T::NAME, context.state_directory));
-    all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
+    let mut stamps = tool.stamps().iter().map(Path::new);
+    stamps.all(|stamp| is_old(stamp, context.host, age)) && own_refresh_is_older(T::NAME, context, age)
 }
 
 /// Returns `true` if ccm itself did not refresh the index within `age`.
 pub(crate) fn own_refresh_is_older(tool: &str, context: &Context<'_>, age: Duration) -> bool {
-    own_stamp(tool, context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
+    own_stamp(tool, context).is_none_or(|stamp| is_old(stamp.path(), context.host, age))
 }
 
 fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
@@ -164,9 +164,9 @@ fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
     host.clock.now().duration_since(modified).is_ok_and(|past| past >= age)
 }
 
-/// File that exists while the index lacks changes of repositories.
-fn outdated_mark(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
-    Some(state_directory?.join(format!("outdated-{tool}")))
+/// Mark that exists while the index lacks changes of repositories.
+fn outdated_mark(tool: &str, context: &Context<'_>) -> Option<Mark> {
+    Mark::named(&format!("outdated-{tool}"), context)
 }
 
 /// Tools whose index lacks changes of repositories, if there is no directory for files that outlive a run.
@@ -177,10 +177,8 @@ struct OutdatedIndexes(RefCell<BTreeSet<String>>);
 pub(crate) fn outdate_index(tool: &str, context: &mut Context<'_>) {
     let outdated: Rc<OutdatedIndexes> = context.run_cache();
     outdated.0.borrow_mut().insert(tool.to_owned());
-    let Some(mark) = outdated_mark(tool, context.state_directory) else { return };
-    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-    let new = NewFile { content: NewContent::Bytes(b""), attributes };
-    if let Err(error) = context.host.files.write(&mark, &new) {
+    let Some(mark) = outdated_mark(tool, context) else { return };
+    if let Err(error) = mark.set(context.host.files) {
         context.warn(format!("cannot record that the index has to be refreshed: {error}"));
     }
 }
@@ -189,26 +187,18 @@ pub(crate) fn outdate_index(tool: &str, context: &mut Context<'_>) {
 pub(crate) fn is_index_outdated(tool: &str, context: &Context<'_>) -> bool {
     let outdated: Rc<OutdatedIndexes> = context.run_cache();
     let is_of_run = outdated.0.borrow().contains(tool);
-    let mark = outdated_mark(tool, context.state_directory);
-    is_of_run || mark.is_some_and(|mark| context.host.files.exists(&mark).unwrap_or_default())
+    is_of_run || outdated_mark(tool, context).is_some_and(|mark| mark.is_set(context.host.files))
 }
 
 /// Records the time of a refresh.
 pub(crate) fn remember_refresh(tool: &str, context: &mut Context<'_>) {
     let outdated: Rc<OutdatedIndexes> = context.run_cache();
     outdated.0.borrow_mut().remove(tool);
-    if let Some(mark) = outdated_mark(tool, context.state_directory)
-        && context.host.files.exists(&mark).unwrap_or_default()
-        && let Err(error) = context.host.files.remove(&mark, false)
-    {
+    let files = context.host.files;
+    let removed = outdated_mark(tool, context).map(|mark| mark.remove(files));
+    let stamped = own_stamp(tool, context).map(|stamp| stamp.set(files));
+    for error in [removed, stamped].into_iter().flatten().filter_map(Result::err) {
         context.warn(format!("cannot record that the index was refreshed: {error}"));
-    }
-    let Some(stamp) = own_stamp(tool, context.state_directory) else { return };
-    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-    let new = NewFile { content: NewContent::Bytes(b""), attributes };
-    if let Err(error) = context.host.files.write(&stamp, &new) {
-        let message = format!("cannot record that the index was refreshed: {error}");
-        context.warn(message);
     }
 }
 

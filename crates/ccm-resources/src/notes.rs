@@ -8,14 +8,7 @@ use ccm_model::{
     split_words,
 };
 
-/// Directories of the unit files of systemd.
-pub(crate) const UNIT_DIRECTORIES: &[&str] = &[
-    "/etc/systemd/system",
-    "/run/systemd/system",
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-];
+use crate::parts::systemd::units::UNIT_DIRECTORIES;
 
 /// Programs that create accounts, the name of which is their last argument.
 const ACCOUNT_PROGRAMS: &[&str] = &["useradd", "adduser", "groupadd", "addgroup"];

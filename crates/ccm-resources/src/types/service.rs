@@ -17,7 +17,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::notes::UNIT_DIRECTORIES;
+use crate::parts::systemd::units::UNIT_DIRECTORIES;
 use decide::ServiceKind;
 use desired::{Service, unit_name};
 use properties::ServiceProperties;

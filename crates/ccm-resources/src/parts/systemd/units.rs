@@ -11,14 +11,19 @@ use super::unit_words::systemd_word;
 /// Directory of units that an administrator writes.
 pub const SYSTEM_UNITS: &str = "/etc/systemd/system";
 
-/// Other directories from which systemd loads units of the system: of packages, of generators, and until the next boot.
-const OTHER_SYSTEM_UNITS: [&str; 12] = [
+/// Directories of unit files that an administrator or a package writes.
+pub(crate) const UNIT_DIRECTORIES: &[&str] = &[
+    SYSTEM_UNITS,
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
     "/usr/lib/systemd/system",
     "/lib/systemd/system",
-    "/usr/local/lib/systemd/system",
+];
+
+/// Further directories from which systemd loads units of the system: those of generators, and those until the next boot.
+const FURTHER_DIRECTORIES: &[&str] = &[
     "/etc/systemd/system.control",
     "/etc/systemd/system.attached",
-    "/run/systemd/system",
     "/run/systemd/system.control",
     "/run/systemd/system.attached",
     "/run/systemd/transient",
@@ -123,7 +128,8 @@ pub fn read_unit(path: &Path, files: &dyn Files) -> Result<UnitContent, FileErro
 
 /// Returns the path of a unit in another directory than [`SYSTEM_UNITS`]. One of the two units would hide the other.
 pub fn unit_elsewhere(unit: &str, files: &dyn Files) -> Result<Option<PathBuf>, FileError> {
-    for path in OTHER_SYSTEM_UNITS.map(|directory| Path::new(directory).join(unit)) {
+    let others = UNIT_DIRECTORIES.iter().chain(FURTHER_DIRECTORIES).filter(|other| **other != SYSTEM_UNITS);
+    for path in others.map(|directory| Path::new(directory).join(unit)) {
         let found = files.inspect(&path, InspectOptions::default())?;
         if found.link || found.target.is_some() {
             return Ok(Some(path));

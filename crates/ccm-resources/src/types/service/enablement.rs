@@ -9,9 +9,9 @@ use ccm_model::Failure;
 use super::desired::Service;
 use super::show::Unit;
 use super::systemd::{directories, show};
-use crate::notes::UNIT_DIRECTORIES;
 use crate::parts::systemd::install_section::InstallSection;
 use crate::parts::systemd::systemctl::Systemctl;
+use crate::parts::systemd::units::UNIT_DIRECTORIES;
 
 /// Maximum size of a unit file that is read, in bytes.
 const MAX_UNIT_FILE: u64 = 1 << 20;

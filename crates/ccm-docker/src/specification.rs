@@ -168,12 +168,10 @@ pub(crate) fn user(
     }
 }
 
-/// Returns the search path inside: that of the command, or else of the image.
+/// Returns the search path inside: that of the command, or else of the image, or else the one that an Engine sets.
 pub(crate) fn search_path(environment: &[(String, String)], image: &ImageConfig) -> String {
-    /// Search path that an Engine sets if neither has one.
-    const DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     let of_image = || image.env.iter().flatten().find_map(|variable| variable.strip_prefix("PATH="));
-    ccm_host::search_path(environment).or_else(of_image).unwrap_or(DEFAULT).to_owned()
+    ccm_host::search_path(environment).or_else(of_image).unwrap_or(ccm_host::SEARCH_PATH).to_owned()
 }
 
 /// Returns `true` if commands of a run share the container.

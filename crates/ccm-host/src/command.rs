@@ -39,7 +39,7 @@ use crate::account::Identity;
 use crate::executor::ContainerOutcome;
 
 pub use allowed_programs::AllowedPrograms;
-pub use base_environment::search_path;
+pub use base_environment::{SEARCH_PATH, search_path};
 pub use cancellation::{Cancellation, CancellationLevel, CancellationSource};
 pub use collector::OutputCollector;
 pub use exit::Exit;

@@ -95,8 +95,9 @@ pub use clock::{Clock, SystemClock, after};
 pub use command::{
     AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,
     CommandOrigin, Enforced, Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role,
-    Runner, RunnerError, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner,
-    Unredacted, log_command_end, log_command_start, never_opened, parse_shell, search_path, signal_name,
+    Runner, RunnerError, SEARCH_PATH, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError,
+    SystemRunner, Unredacted, log_command_end, log_command_start, never_opened, parse_shell, search_path,
+    signal_name,
 };
 #[doc(hidden)]
 pub use command::{SandboxLayer, launch_messages_again};

@@ -66,10 +66,8 @@ impl<'r> RunStack<'r> {
             approved: manifest.approved.get().map(String::as_str),
         };
         let mut gate: Rc<dyn DynGate + 'r> = Rc::<dyn DynGate>::clone(&session.gate);
-        let of_program = Rc::clone(&gate);
-        let policy =
-            PolicyGate::of_run(&session.governance, governed, commands, Rc::clone(&verdicts), of_program);
-        if let Some(policy) = policy {
+        let (kept, of_program) = (Rc::clone(&verdicts), Rc::clone(&gate));
+        if let Some(policy) = PolicyGate::of_run(&session.governance, governed, commands, kept, of_program) {
             gate = Rc::new(policy);
         }
         if let Some(audit) = audit {

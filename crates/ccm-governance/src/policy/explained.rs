@@ -2,15 +2,12 @@
 
 use std::path::PathBuf;
 
-use ccm_host::absolute;
+use ccm_host::{SEARCH_PATH, absolute};
 use ccm_policy::{Analysis, Caller, Policy, PolicyDecision, PolicyRequest, RequestCommand, Workspace};
 use ccm_shell::ShellDialect;
 
 use super::judging::JudgedRequest;
 use crate::governance::Governance;
-
-/// Search path of a command whose environment is not given.
-const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Circumstances of a command to explain.
 #[derive(Clone, Debug, Default)]

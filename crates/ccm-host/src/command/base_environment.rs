@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::account::{Account, AccountDatabases, UserEntry};
 
-pub(crate) const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// Search path of commands that are given none.
+pub const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const LANGUAGE: &str = "C.UTF-8";
 const SHELL: &str = "/bin/sh";
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ccm_engine::ResourceType;
-use ccm_host::current_user;
+use ccm_host::{SEARCH_PATH, current_user};
 use ccm_manifest::LateResources;
 use ccm_model::{
     Catalog, Control, Diagnostic, DiagnosticKind, Label, Node, Resource, ResourceIndex, SourceMap, Span,
@@ -16,9 +16,6 @@ use ccm_properties::{CommandPlace, CommandSubject, WrittenCommand, WrittenLine};
 use ccm_shell::ShellDialect;
 
 use ccm_governance::policy::{CachedMachine, UnseenMachine, need_text, refusal_text};
-
-/// Search path of commands without one.
-const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Manifest to judge before a run.
 pub(crate) struct EarlyInput<'a> {

@@ -66,6 +66,7 @@ impl BenchManifest {
             hiera: Vec::new(),
             assignments: Vec::new(),
             allows_new_keys: false,
+            resources: None,
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
         Self {

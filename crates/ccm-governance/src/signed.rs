@@ -43,6 +43,9 @@ pub enum ManifestSignatureError {
     /// The manifest has no directory in which a statement could lie.
     #[error("a manifest from standard input or a pipe can't be signed")]
     Transient,
+    /// A command of an executor is not in the manifest.
+    #[error("a command for an executor of a manifest can't be signed")]
+    Command,
     /// A source can't be read.
     #[error(transparent)]
     Source(FileError),
@@ -99,6 +102,7 @@ pub enum ManifestSignatureError {
 impl ManifestSignatureError {
     /// Returns `true` if nobody has tried to sign the manifest.
     pub fn is_absence(&self) -> bool {
-        matches!(self, Self::Missing(path) if path.ends_with(".approval")) || matches!(self, Self::Transient)
+        matches!(self, Self::Missing(path) if path.ends_with(".approval"))
+            || matches!(self, Self::Transient | Self::Command)
     }
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, Location, NodeEntry, Resource, ResourceIndex, Severity,
-    SourceMap, Span,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Location, NodeEntry, NodeMap, Resource, ResourceIndex,
+    Severity, SourceMap, Span,
 };
 use ccm_properties::{CheckInput, TypeSpec};
 
@@ -121,6 +121,12 @@ impl<'s> LateResources<'s> {
     /// Stores the map of values that a resource captured.
     pub fn record_captures(&self, index: ResourceIndex, values: serde_json::Value) {
         self.captured.borrow_mut().insert(index, values.into());
+    }
+
+    /// Returns the settings of the given manifest for each resource type that has some.
+    pub fn settings(&self) -> impl Iterator<Item = &NodeMap> {
+        let of_types = self.manifests.first().map_or(&[][..], |manifest| &manifest.settings);
+        of_types.iter().map(|settings| &**settings).filter(|settings| !settings.is_empty())
     }
 
     /// Returns the texts that spans refer to.

@@ -36,6 +36,8 @@ pub struct Request {
     pub assignments: Vec<String>,
     /// Assignments may have keys that no data has.
     pub allows_new_keys: bool,
+    /// Resources in place of those of the manifest: a list as YAML, whose texts hold no expressions.
+    pub resources: Option<Arc<str>>,
 }
 
 /// Result of loading a manifest.
@@ -89,6 +91,7 @@ pub fn load_omitting<'s>(
         repeated: 0,
         data_keys,
         has_assignments: !request.assignments.is_empty(),
+        given_resources: request.resources,
     };
     let own = Path::new(&request.name).file_name().map(|name| normalize(&request.directory.join(name)));
     let outer = OuterContext::root(own);

@@ -28,6 +28,8 @@ mod timer;
 mod timezone;
 mod user;
 
+pub use exec::executor_names;
+
 use ccm_engine::ResourceType;
 
 /// All resource types. Nothing registers itself anywhere else.

@@ -103,7 +103,7 @@ impl LoadedManifest<'_> {
     /// and writes nothing.
     pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
         let selection = NamedResources::of_each(&[self], &options)?.pop().unwrap_or_default();
-        let shared = SharedState::open(self.session, self.input.full_name(), mode, &options).await?;
+        let shared = SharedState::open(self.session, &self.input.record_name(), mode, &options).await?;
         let mut run = shared.begin((self, Vec::new()), selection, options, None)?;
         run.begin_audit().map_err(BeginError::Audit)?;
         Ok(run)
@@ -205,7 +205,7 @@ impl<'m> SharedState<'m> {
         let Self { session, mode, commands, state_path, state, lock, audit } = self;
         let doors = &session.doors;
         let earlier = earlier.or_else(|| RunStore::newest(state.as_deref()?));
-        let record = RunRecord::new(manifest.input.full_name(), earlier, &*doors.clock);
+        let record = RunRecord::new(&manifest.input.record_name(), earlier, &*doors.clock);
         manifest.check_name()?;
         manifest.check_signed()?;
         if let (Some(judged), Some(state)) = (&manifest.judged, state) {

@@ -1,5 +1,6 @@
 //! Manifests and values before they are loaded.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -117,6 +118,8 @@ pub struct Input {
     request: Request,
     values: GivenValues,
     max_size: u64,
+    /// Executor whose command stands in place of the resources.
+    executor: Option<Box<str>>,
 }
 
 impl Session {
@@ -210,8 +213,10 @@ impl Session {
         let assignments = values.data.assignments.clone();
         let full_name = source.full_name(&*self.doors.files);
         let allows_new_keys = values.data.allows_new_keys;
-        let request = Request { name, text, directory, hiera, assignments, allows_new_keys };
-        Ok(Input { machine, source, full_name, is_transient, request, values: values.clone(), max_size })
+        let resources = None;
+        let request = Request { name, text, directory, hiera, assignments, allows_new_keys, resources };
+        let (values, executor) = (values.clone(), None);
+        Ok(Input { machine, source, full_name, is_transient, request, values, max_size, executor })
     }
 }
 
@@ -226,6 +231,11 @@ impl Input {
         &self.request.name
     }
 
+    /// Returns the executor whose command stands in place of the resources.
+    pub(crate) fn executor(&self) -> Option<&str> {
+        self.executor.as_deref()
+    }
+
     /// Returns the text of the manifest.
     pub fn text(&self) -> &str {
         &self.request.text
@@ -234,6 +244,14 @@ impl Input {
     /// Returns the name of the manifest in records: an absolute path, or `standard input`.
     pub fn full_name(&self) -> &str {
         &self.full_name
+    }
+
+    /// Returns the name of a run in its record.
+    pub(crate) fn record_name(&self) -> Cow<'_, str> {
+        match self.executor() {
+            None => self.full_name().into(),
+            Some(executor) => format!("executor {executor} of {}", self.full_name()).into(),
+        }
     }
 
     /// Returns `true` if another run may find a different manifest at the same place, such as a pipe.
@@ -298,11 +316,33 @@ impl Input {
             request: self.request(),
             values: self.values.clone(),
             max_size: self.max_size,
+            executor: self.executor.clone(),
+        }
+    }
+
+    /// Returns the same manifest with these resources of an executor in place of its own.
+    pub(crate) fn for_executor(&self, session: &Session, executor: &str, resources: String) -> Self {
+        let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
+        let facts = self.values.facts.clone();
+        Self {
+            machine: MachineSources::new(
+                &session.shared,
+                facts,
+                dotenv,
+                ReadRecord::new(self.machine.reads.is_kept()),
+            ),
+            source: self.source.clone(),
+            full_name: self.full_name.clone(),
+            is_transient: self.is_transient,
+            request: Request { resources: Some(resources.into()), ..self.request() },
+            values: self.values.clone(),
+            max_size: self.max_size,
+            executor: Some(executor.into()),
         }
     }
 
     pub(crate) fn request(&self) -> Request {
-        let Request { name, text, directory, hiera, assignments, allows_new_keys } = &self.request;
+        let Request { name, text, directory, hiera, assignments, allows_new_keys, resources } = &self.request;
         Request {
             name: name.clone(),
             text: Arc::clone(text),
@@ -310,6 +350,7 @@ impl Input {
             hiera: hiera.clone(),
             assignments: assignments.clone(),
             allows_new_keys: *allows_new_keys,
+            resources: resources.clone(),
         }
     }
 

@@ -37,6 +37,10 @@ impl LoadedManifest<'_> {
         state: Option<&Directory>,
         state_path: Option<&Path>,
     ) -> Result<Option<Ledger>, LedgerError> {
+        // The refreshes that the manifest owes are not those of one command.
+        if self.input.executor().is_some() {
+            return Ok(None);
+        }
         let is_file = !self.input.is_transient();
         let manifest = if is_file {
             run.manifest.clone()

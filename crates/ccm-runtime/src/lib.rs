@@ -63,6 +63,8 @@
 //!   [`RunOptions::canceller`] ends a run from any thread, and [`RunOptions::only`] and [`RunOptions::skip`] select
 //!   resources. [`Session::begin_all`] applies several manifests under one lock, after [`Session::conflicts`].
 //!   [`ActiveRun::verify_idempotent`] applies a manifest again to prove that nothing changes.
+//! - [`Session::executor`] finds an executor of a manifest by its name, and [`ManifestExecutor::exec`] runs a command
+//!   with it; `crates/ccm-runtime/examples/executor.rs` is a whole program.
 //! - [`LoadedManifest::graph`] and [`LoadedManifest::render`] show it.
 //! - [`Session::status`], [`Session::history`] and [`Session::pending`] read what runs recorded, and
 //!   [`Session::next_steps`] what to do about pending refreshes.
@@ -131,6 +133,7 @@ mod early_policy;
 mod evaluate;
 mod event_queue;
 mod events_file;
+mod executor;
 mod exit;
 mod explain;
 mod findings;
@@ -203,6 +206,7 @@ pub use doors::{Doors, SystemDoors};
 pub use evaluate::{DataOptions, EvaluatedData, EvaluatedExpression, ExpressionError};
 pub use event_queue::{EventQueue, QueueSink, QueuedEvent, event_queue};
 pub use events_file::EventsFile;
+pub use executor::{CommandText, ExecutorCommand, ExecutorError, ExecutorResult, ManifestExecutor};
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
 pub use findings::{Finding, ValidatedChild, ValidatedManifest, ValidationDocument};

@@ -32,7 +32,8 @@ pub struct LoadedManifest<'s> {
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
     pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
-        self.load_with(input, OmittedInputs::default(), true)
+        // One command is no manifest that a later run could know.
+        self.load_with(input, OmittedInputs::default(), input.executor().is_none())
     }
 
     /// Loads and checks a manifest without these inputs of its machine. It is not fit for a run if any was left out.

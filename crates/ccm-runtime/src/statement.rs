@@ -18,6 +18,9 @@ use crate::session::absolute_path;
 impl LoadedManifest<'_> {
     /// Returns the paths of the statement about the manifest.
     pub fn statement_paths(&self) -> Result<StatementPaths, ManifestSignatureError> {
+        if self.input.executor().is_some() {
+            return Err(ManifestSignatureError::Command);
+        }
         match self.input.source() {
             ManifestSource::File(path) if !self.input.is_transient() => Ok(StatementPaths::of(path)),
             _ => Err(ManifestSignatureError::Transient),

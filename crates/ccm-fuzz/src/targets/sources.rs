@@ -57,6 +57,7 @@ impl MemorySources {
                 .into_iter()
                 .collect(),
             allows_new_keys: true,
+            resources: None,
             assignments: self
                 .file("assignments")
                 .into_iter()

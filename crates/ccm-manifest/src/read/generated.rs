@@ -1,4 +1,4 @@
-//! Generates resources from a template: `resources_template`.
+//! Reads resources that are not written in the manifest: from its `resources_template`, or given in their place.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,6 +45,16 @@ pub(crate) fn generate(
     };
     let path = normalize(&evaluator.manifest.directory.join(name));
     let shown = format!("{} (rendered)", path.display());
+    Some(items(shown, text, evaluator, diagnostics))
+}
+
+/// Reads a list of resources, whose text gets this name in messages, and returns the text and its items.
+pub(crate) fn items(
+    shown: String,
+    text: Arc<str>,
+    evaluator: &ManifestEvaluator<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) -> (Arc<str>, Vec<Node>) {
     let source = evaluator.context.texts.borrow_mut().add(shown, Arc::clone(&text));
     let (root, errors) = ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default())
         .unwrap_or_else(|errors| (None, errors));
@@ -63,7 +73,7 @@ pub(crate) fn generate(
             Vec::new()
         }
     };
-    Some((text, nodes))
+    (text, nodes)
 }
 
 fn expression_error(error: EvalError, span: Span) -> Option<Diagnostic> {

@@ -57,6 +57,8 @@ pub(crate) struct Reader<'s, 't> {
     pub(crate) repeated: usize,
     pub(crate) data_keys: DataKeys,
     pub(crate) has_assignments: bool,
+    /// Resources in place of those of the given manifest.
+    pub(crate) given_resources: Option<Arc<str>>,
 }
 
 impl Reader<'_, '_> {
@@ -116,10 +118,16 @@ impl Reader<'_, '_> {
         self.scopes.manifests[own].settings = type_settings.into();
         // Errors in generated resources point into the generated text, which therefore gets its own scope.
         let mut is_unchecked = false;
-        let generated = template.and_then(|template| {
-            let evaluator = self.scopes.evaluator(own, Phase::Drafts);
-            generated::generate(&template, &evaluator, &mut is_unchecked, diagnostics)
-        });
+        let evaluator = self.scopes.evaluator(own, Phase::Drafts);
+        let (items, generated) = if let Some(text) = self.given_resources.take() {
+            let given = generated::items("(given)".to_owned(), text, &evaluator, diagnostics);
+            (Vec::new(), Some(given))
+        } else {
+            let generated = template.and_then(|template| {
+                generated::generate(&template, &evaluator, &mut is_unchecked, diagnostics)
+            });
+            (items, generated)
+        };
         self.declared.has_unknown_resources |= is_unchecked;
         self.collect(items, own, false, (&outer, &data), diagnostics);
         if let Some((text, items)) = generated {

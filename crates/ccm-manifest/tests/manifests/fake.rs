@@ -338,6 +338,7 @@ pub(crate) fn loaded(text: &str) -> LoadResult<'static> {
         hiera: Vec::new(),
         assignments: Vec::new(),
         allows_new_keys: false,
+        resources: None,
     };
     let loaded = load(request, &TYPES, &Nothing);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

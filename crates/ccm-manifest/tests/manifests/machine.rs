@@ -128,6 +128,7 @@ impl Machine {
             hiera: self.hiera.clone(),
             assignments: self.assignments.clone(),
             allows_new_keys: self.allows_new_keys,
+            resources: None,
         }
     }
 

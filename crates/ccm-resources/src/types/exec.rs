@@ -32,6 +32,8 @@ use ccm_properties::{
     TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
 };
 
+pub use executor::names as executor_names;
+
 use command::{CommandSyntax, Exec};
 use decide::ExecKind;
 use executor::ExecutorSettings;

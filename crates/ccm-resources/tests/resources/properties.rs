@@ -104,6 +104,7 @@ impl<'a> Cell<'a> {
             hiera: Vec::new(),
             assignments: Vec::new(),
             allows_new_keys: false,
+            resources: None,
         };
         load(request, &types(), &Files)
     }

@@ -56,6 +56,7 @@ fn loaded(memo: &str) -> LoadResult<'static> {
         hiera: Vec::new(),
         assignments: Vec::new(),
         allows_new_keys: false,
+        resources: None,
     };
     load(request, &specs(), &Nothing)
 }

@@ -12,6 +12,7 @@ mod audit;
 mod cancellation;
 mod doors;
 mod example;
+mod executor;
 mod explanation;
 mod forged_approvals;
 mod gate;

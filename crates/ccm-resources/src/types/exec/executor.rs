@@ -152,6 +152,12 @@ pub(crate) struct ExecutorSettings {
     whitelist: Option<Vec<String>>,
 }
 
+/// Returns the names of the executors among the settings of a manifest.
+pub fn names(settings: &NodeMap) -> impl Iterator<Item = &str> {
+    let executors = settings.get(SETTINGS[0].name).and_then(Node::as_map);
+    executors.into_iter().flat_map(|executors| executors.entries().iter().map(|entry| &*entry.key.text))
+}
+
 /// Place of the commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {

@@ -229,7 +229,7 @@ fn a_deleted_directory_is_named() {
     let scratch = Scratch::new();
     scratch.write("gone/.keep", "");
     let script = format!(
-        "cd {0}/gone && rm -r {0}/gone && exec {1} apply manifest.yaml",
+        "cd {0}/gone && rm -r {0}/gone && exec {1} apply --state-dir {0}/state manifest.yaml",
         scratch.path().display(),
         env!("CARGO_BIN_EXE_ccm")
     );

@@ -3,6 +3,7 @@
 pub(crate) mod apt;
 mod digits;
 pub(crate) mod dnf;
+mod evr;
 mod installation;
 mod names;
 mod package;

@@ -1,5 +1,7 @@
 //! Provider pacman, for Arch and its derivatives.
 
+pub(super) mod version;
+
 use std::collections::HashMap;
 
 use ccm_engine::Suitability;

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::{apt, dnf};
+use super::{apt, dnf, evr, pacman};
 
 /// Version scheme of a package tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionScheme {
     Debian,
     Rpm,
-    /// Versions of pacman, which are compared as those of rpm.
+    /// Versions of pacman and its library.
     Alpm,
 }
 
@@ -17,7 +17,8 @@ impl VersionScheme {
     pub(crate) fn compare(self, left: &str, right: &str) -> Ordering {
         match self {
             Self::Debian => apt::version::compare(left, right),
-            Self::Rpm | Self::Alpm => dnf::version::compare(left, right),
+            Self::Rpm => dnf::version::compare(left, right),
+            Self::Alpm => pacman::version::compare(left, right),
         }
     }
 
@@ -32,7 +33,7 @@ impl VersionScheme {
     pub(crate) fn satisfies(self, desired: &str, version: &str) -> bool {
         match self {
             Self::Debian => apt::version::satisfies(desired, version),
-            Self::Rpm | Self::Alpm => dnf::version::satisfies(desired, version),
+            Self::Rpm | Self::Alpm => evr::satisfies(desired, version),
         }
     }
 
@@ -44,3 +45,6 @@ impl VersionScheme {
         }
     }
 }
+
+#[cfg(test)]
+mod oracles;

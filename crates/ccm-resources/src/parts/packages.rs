@@ -15,12 +15,12 @@ mod version;
 pub(crate) use apt::Apt;
 pub(crate) use dnf::Dnf;
 pub(crate) use installation::{Availability, Hold, Installation, Presence};
-pub(crate) use names::{name_error, version_error};
+pub(crate) use names::{name_error, quoted_names, version_error};
 pub(crate) use package::{Package, PackageEnsure};
 pub(crate) use pacman::Pacman;
 pub(crate) use tool::{
-    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, hold_state, is_index_outdated, outdate_index,
-    own_refresh_is_older, refresh_is_older, remember_refresh,
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, is_index_outdated, outdate_index,
+    own_refresh_is_older, refresh_is_older, remember_refresh, shared_database,
 };
 pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 pub(crate) use version::VersionScheme;

@@ -6,6 +6,7 @@ mod errors;
 mod holds;
 mod index;
 mod machine;
+mod virtual_names;
 
 use ccm_model::Resource;
 

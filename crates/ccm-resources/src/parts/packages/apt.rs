@@ -25,8 +25,8 @@ const APT_CACHE: &str = "/usr/bin/apt-cache";
 const DPKG: &str = "/usr/bin/dpkg";
 const DPKG_QUERY: &str = "/usr/bin/dpkg-query";
 /// Output format for dpkg-query: the needed fields in the form of the status file.
-const FORMAT: &str =
-    "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
+const FORMAT: &str = "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\
+    Provides: ${Provides}\\n\\n";
 
 const APT_MARK: &str = "/usr/bin/apt-mark";
 const STATUS: &str = "/var/lib/dpkg/status";
@@ -105,6 +105,15 @@ impl Tool for Apt {
         let mut names: Vec<String> = database.installed().map(str::to_owned).collect();
         names.dedup();
         names
+    }
+
+    async fn providers(
+        &self,
+        _: ProgramScope<'_>,
+        database: &DpkgDatabase,
+        names: &[&str],
+    ) -> Result<HashMap<String, Vec<String>>, Failure> {
+        Ok(database.providers(names))
     }
 
     async fn query_index(

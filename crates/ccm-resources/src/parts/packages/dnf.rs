@@ -6,11 +6,13 @@ mod rpm_database;
 mod skipped_repositories;
 pub(super) mod version;
 
+use std::collections::HashMap;
+
 use ccm_engine::Suitability;
 use ccm_host::{CancellationLevel, Host};
 use ccm_model::Failure;
 
-use super::installation::{Installation, Presence};
+use super::installation::{Availability, Installation, Presence};
 use super::package::{Package, PackageEnsure};
 use super::tool::{ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, exists, suits, text};
 use super::tool_command::{ToolCommand, query};
@@ -47,6 +49,11 @@ impl HoldTool for Dnf {
         let (title, verb) =
             if holds { ("dnf versionlock add", "add") } else { ("dnf versionlock delete", "delete") };
         ToolCommand::new(program(host), title, &["versionlock", verb, name])
+    }
+
+    /// A lock of a package that is not installed limits the versions that can be installed.
+    fn is_held(&self, state: &DnfState, name: &str) -> bool {
+        state.locks.is_locked(split_arch(name).0)
     }
 }
 
@@ -117,10 +124,27 @@ impl Tool for Dnf {
         Vec::new()
     }
 
-    async fn query_index(
+    async fn providers(
         &self,
         scope: ProgramScope<'_>,
         _: &DnfState,
+        names: &[&str],
+    ) -> Result<HashMap<String, Vec<String>>, Failure> {
+        let bases = names.iter().map(|name| split_arch(name).0);
+        let args: Vec<&str> = ["-q", "--queryformat", rpm_database::PROVIDES, "--whatprovides"]
+            .into_iter()
+            .chain(bases)
+            .collect();
+        let call = ToolCommand::new(RPM, "rpm -q --whatprovides", &args);
+        // The exit code is the number of names that nothing provides.
+        let printed = query(&call.with_empty_codes(1..=255), scope, true).await?;
+        Ok(rpm_database::providers(&printed.stdout, names))
+    }
+
+    async fn query_index(
+        &self,
+        scope: ProgramScope<'_>,
+        state: &DnfState,
         names: &[&str],
     ) -> Result<IndexResponse, Failure> {
         // With `-q` dnf does not report unreadable repositories.
@@ -128,7 +152,15 @@ impl Tool for Dnf {
         let printed =
             query(&ToolCommand::new(program(scope.host), "dnf repoquery", &args), scope, false).await?;
         let available = RepoqueryOutput::parse(&printed.stdout);
-        let by_name = names.iter().map(|name| ((*name).to_owned(), available.availability(name))).collect();
+        let mut by_name: HashMap<String, Availability> =
+            names.iter().map(|name| ((*name).to_owned(), available.availability(name))).collect();
+        let is_gone = |name: &str| state.database.find(name).presence == Presence::Gone;
+        let unknown: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| by_name[*name] == Availability::Unknown && is_gone(name))
+            .collect();
+        by_name.extend(virtual_packages(scope, &unknown).await?);
         Ok(IndexResponse { by_name, skipped_repositories: skipped_repositories(&printed.stderr) })
     }
 
@@ -177,6 +209,30 @@ impl Tool for Dnf {
         }
         hints
     }
+}
+
+/// Returns which of these names are provided by packages of other names.
+async fn virtual_packages(
+    scope: ProgramScope<'_>,
+    names: &[&str],
+) -> Result<HashMap<String, Availability>, Failure> {
+    let providers = async |names: &str| {
+        let args = ["repoquery", "--available", "--whatprovides", names, "--queryformat", repoquery::FORMAT];
+        let call = ToolCommand::new(program(scope.host), "dnf repoquery --whatprovides", &args);
+        Ok::<_, Failure>(RepoqueryOutput::parse(&query(&call, scope, false).await?.stdout).into_names())
+    };
+    let mut found = HashMap::new();
+    // In most cases one call shows that there are none.
+    if names.is_empty() || providers(&names.join(",")).await?.is_empty() {
+        return Ok(found);
+    }
+    for name in names {
+        let by = providers(name).await?;
+        if !by.is_empty() {
+            found.insert((*name).to_owned(), Availability::Virtual { by });
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the program of version 5 if it is installed.

@@ -1,6 +1,6 @@
 //! Checks of package names and versions, made before they become arguments of a package tool.
 
-use ccm_model::escape_control;
+use ccm_model::{escape_control, joined};
 
 /// Returns the error in a package name, with a hint.
 pub(crate) fn name_error(name: &str) -> Option<(String, Option<&'static str>)> {
@@ -53,6 +53,11 @@ pub(crate) fn version_error(version: &str) -> Option<String> {
         return Some(format!("`{shown}` is not a package version"));
     }
     None
+}
+
+/// Lists names in backquotes for a message.
+pub(crate) fn quoted_names(names: &[String]) -> String {
+    joined(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), "and")
 }
 
 const MAX_LENGTH: usize = 255;

@@ -2,7 +2,8 @@
 
 pub(super) mod version;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use ccm_engine::Suitability;
 use ccm_host::Host;
@@ -21,8 +22,8 @@ const CONFIGURATION: &str = "/etc/pacman.conf";
 const MAX_FILE_SIZE: u64 = 1 << 20;
 const MAX_NAMES_PER_QUERY: usize = 500;
 
-/// Exit code of a query that finds nothing.
-const NOTHING_FOUND: i32 = 1;
+/// Exit codes of a query that finds nothing.
+const NOTHING_FOUND: RangeInclusive<i32> = 1..=1;
 
 pub(crate) struct Pacman;
 
@@ -63,7 +64,7 @@ impl Tool for Pacman {
     }
 
     async fn read(&self, scope: ProgramScope<'_>) -> Result<PacmanState, Failure> {
-        let call = ToolCommand::new(PACMAN, "pacman -Q", &["-Q"]).with_empty_code(NOTHING_FOUND);
+        let call = ToolCommand::new(PACMAN, "pacman -Q", &["-Q"]).with_empty_codes(NOTHING_FOUND);
         let printed = query(&call, scope, true).await?;
         let configuration = text(scope.host, CONFIGURATION, MAX_FILE_SIZE)?.unwrap_or_default();
         Ok(PacmanState::parse(&printed.stdout, &configuration))
@@ -99,6 +100,17 @@ impl Tool for Pacman {
         Vec::new()
     }
 
+    async fn providers(
+        &self,
+        scope: ProgramScope<'_>,
+        _: &PacmanState,
+        names: &[&str],
+    ) -> Result<HashMap<String, Vec<String>>, Failure> {
+        let search = ToolCommand::new(PACMAN, "pacman -Qs", &["-Qs", "--", &pattern(names)]);
+        let printed = query(&search.with_empty_codes(NOTHING_FOUND), scope, true).await?;
+        providers_among(scope, &packages_found(&printed.stdout), names, "-Qi").await
+    }
+
     async fn query_index(
         &self,
         scope: ProgramScope<'_>,
@@ -109,9 +121,21 @@ impl Tool for Pacman {
         for names in names.chunks(MAX_NAMES_PER_QUERY) {
             // A query by name fails if one of the names is unknown.
             let call = ToolCommand::new(PACMAN, "pacman -Ss", &["-Ss", "--", &pattern(names)]);
-            let printed = query(&call.with_empty_code(NOTHING_FOUND), scope, false).await?;
+            let printed = query(&call.with_empty_codes(NOTHING_FOUND), scope, false).await?;
             let found = search_results(&printed.stdout);
-            let availability = |name: &&str| found.get(*name).cloned().unwrap_or(Availability::Unknown);
+            let unknown: Vec<&str> =
+                names.iter().copied().filter(|name| !found.contains_key(*name)).collect();
+            // The search finds what provides a name, too, and what has it as its description.
+            let others: BTreeSet<&str> = found.keys().copied().filter(|name| !names.contains(name)).collect();
+            let mut virtuals = match unknown.is_empty() {
+                true => HashMap::new(),
+                false => providers_among(scope, &others, &unknown, "-Si").await?,
+            };
+            let mut availability = |name: &&str| match (found.get(*name), virtuals.remove(*name)) {
+                (Some(found), _) => found.clone(),
+                (None, Some(by)) => Availability::Virtual { by },
+                (None, None) => Availability::Unknown,
+            };
             by_name.extend(names.iter().map(|name| ((*name).to_owned(), availability(name))));
         }
         Ok(IndexResponse { by_name, ..IndexResponse::default() })
@@ -168,6 +192,63 @@ fn pattern(names: &[&str]) -> String {
     let escaped = |name: &&str| name.replace('.', "\\.").replace('+', "\\+");
     let names: Vec<String> = names.iter().map(escaped).collect();
     format!("^({})$", names.join("|"))
+}
+
+/// Returns the names of the packages in the output of `pacman -Qs` or `pacman -Ss`.
+fn packages_found(printed: &str) -> BTreeSet<&str> {
+    let heads = printed.lines().filter(|line| !line.starts_with(' '));
+    heads.filter_map(|line| Some(line.split(' ').next()?.split_once('/')?.1)).collect()
+}
+
+/// Returns which of these packages provide each of these names. The option selects installed packages or those of the
+/// index.
+async fn providers_among(
+    scope: ProgramScope<'_>,
+    packages: &BTreeSet<&str>,
+    names: &[&str],
+    option: &str,
+) -> Result<HashMap<String, Vec<String>>, Failure> {
+    if packages.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let args: Vec<&str> = [option, "--"].into_iter().chain(packages.iter().copied()).collect();
+    let printed = query(&ToolCommand::new(PACMAN, "pacman --info", &args), scope, true).await?;
+    Ok(provided_in(&printed.stdout, names))
+}
+
+/// Parses the output of `pacman -Qi` or `pacman -Si`: lines `Field : value`, and an empty line behind each package.
+fn provided_in(printed: &str, names: &[&str]) -> HashMap<String, Vec<String>> {
+    let mut providers: HashMap<String, Vec<String>> = HashMap::new();
+    let (mut package, mut field) = ("", "");
+    for line in printed.lines() {
+        let value = match line.split_once(':') {
+            // A long value goes on in the next line.
+            Some((name, value)) if !line.starts_with(' ') => {
+                field = name.trim();
+                value.trim()
+            }
+            _ => line.trim(),
+        };
+        match field {
+            "Name" if !value.is_empty() => package = value,
+            "Provides" => {
+                // A version may follow the name.
+                let provided = value.split_whitespace().filter_map(|word| word.split(['=', '<', '>']).next());
+                for name in provided.filter(|name| *name != package && names.contains(name)) {
+                    providers.entry(name.to_owned()).or_default().push(package.to_owned());
+                }
+            }
+            _ => {}
+        }
+        if line.is_empty() {
+            field = "";
+        }
+    }
+    for by in providers.values_mut() {
+        by.sort_unstable();
+        by.dedup();
+    }
+    providers
 }
 
 /// Parses the output of `pacman -Ss`: a line for each package, `REPOSITORY/NAME VERSION`, and an indented description.

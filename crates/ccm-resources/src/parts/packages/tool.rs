@@ -46,6 +46,14 @@ pub(crate) trait Tool: Sync + 'static {
     /// Names that can be queried together with others at no cost.
     fn also_queried(&self, database: &Self::Database) -> Vec<String>;
 
+    /// Returns the installed packages that provide each of these names, sorted and without those of that name.
+    async fn providers(
+        &self,
+        scope: ProgramScope<'_>,
+        database: &Self::Database,
+        names: &[&str],
+    ) -> Result<HashMap<String, Vec<String>>, Failure>;
+
     async fn query_index(
         &self,
         scope: ProgramScope<'_>,
@@ -94,6 +102,11 @@ pub(crate) trait Tool: Sync + 'static {
 pub(crate) trait HoldTool: Tool {
     /// Command that holds a package at its version, or releases it.
     fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
+
+    /// Returns `true` if a package has a hold that this command releases, be it installed or not.
+    fn is_held(&self, database: &Self::Database, name: &str) -> bool {
+        self.find(database, name).hold.is_some()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -131,15 +144,13 @@ pub(crate) struct PackageTarget<'a> {
     pub version: Option<&'a str>,
 }
 
-/// Returns a package in the database, which all resources share.
-pub(crate) async fn hold_state<T: Tool>(
+/// Returns the packages of the machine, which all resources share.
+pub(crate) async fn shared_database<T: Tool>(
     tool: &T,
-    name: &str,
     context: &Context<'_>,
-) -> Result<Installation, Failure> {
+) -> Result<Rc<T::Database>, Failure> {
     let scope = ProgramScope::from(context);
-    let database = context.state_cache(async || tool.read(scope).await).await?;
-    Ok(tool.find(&database, name))
+    context.state_cache(async || tool.read(scope).await).await
 }
 
 /// File whose time records the last refresh by ccm.

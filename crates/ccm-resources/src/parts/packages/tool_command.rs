@@ -1,6 +1,6 @@
 //! Commands of package tools: run with a fixed environment and retried while another program holds a lock.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
 use ccm_engine::Context;
@@ -51,20 +51,20 @@ pub(crate) struct ToolCommand {
     pub title: &'static str,
     /// True if interrupting the command could leave packages half changed.
     pub is_harmful_to_interrupt: bool,
-    /// Exit code of a query that found nothing.
-    pub empty_code: Option<i32>,
+    /// Exit codes of a query that did not find everything.
+    pub empty_codes: Option<RangeInclusive<i32>>,
 }
 
 impl ToolCommand {
     /// Creates a command that can be interrupted without harm.
     pub(crate) fn new(program: &'static str, title: &'static str, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { program, args, title, is_harmful_to_interrupt: false, empty_code: None }
+        Self { program, args, title, is_harmful_to_interrupt: false, empty_codes: None }
     }
 
-    /// Sets the exit code of a query that found nothing.
-    pub(crate) fn with_empty_code(self, code: i32) -> Self {
-        Self { empty_code: Some(code), ..self }
+    /// Sets the exit codes of a query that did not find everything.
+    pub(crate) fn with_empty_codes(self, codes: RangeInclusive<i32>) -> Self {
+        Self { empty_codes: Some(codes), ..self }
     }
 
     fn program(&self) -> Program {
@@ -215,7 +215,7 @@ fn evaluate_exit(call: &ToolCommand, program: &Program, finished: &Finished) -> 
     let Some(mut failure) = program.failure(finished) else { return Ok(()) };
     if let Exit::Code(code) = finished.exit {
         let errors = errors(&text(&finished.stderr));
-        if call.empty_code == Some(code) && errors.is_empty() {
+        if call.empty_codes.as_ref().is_some_and(|codes| codes.contains(&code)) && errors.is_empty() {
             return Ok(());
         }
         failure.chain.extend(errors);

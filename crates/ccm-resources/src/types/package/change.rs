@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use ccm_engine::Context;
 use ccm_host::CancellationLevel;
-use ccm_model::{Failure, FailureKind, joined};
+use ccm_model::{Failure, FailureKind};
 
 use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
 use super::provider::{Packages, is_index_relevant, is_root};
 use super::state::PackageState;
 use crate::parts::packages::{
     Availability, ChangeKind, CommandLimits, Package, PackageTarget, Presence, Tool, ToolCommand,
-    own_refresh_is_older, remember_refresh, run_waiting_for_locks,
+    own_refresh_is_older, quoted_names, remember_refresh, run_waiting_for_locks,
 };
 
 struct PendingChange<'a> {
@@ -326,12 +326,12 @@ impl<T: Tool> Packages<T> {
         if gone.is_empty() {
             return None;
         }
-        let listed = |names: &[String]| {
-            joined(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), "and")
-        };
         let own: Vec<String> = members.iter().map(|member| member.package.name.clone()).collect();
-        let message =
-            format!("the change of {} removed {}, which the manifest wants", listed(&own), listed(&gone));
+        let message = format!(
+            "the change of {} removed {}, which the manifest wants",
+            quoted_names(&own),
+            quoted_names(&gone)
+        );
         let failure = Failure::conflict(message)
             .with_hint("remove one of the packages from the manifest: they exclude each other");
         Some(Failure { changed: true, ..failure })

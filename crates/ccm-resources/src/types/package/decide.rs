@@ -7,7 +7,7 @@ use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::rules::PackageRule;
 use super::state::{PackageState, describe};
-use crate::parts::packages::{Availability, Package, PackageEnsure, Presence};
+use crate::parts::packages::{Availability, Package, PackageEnsure, Presence, quoted_names};
 
 pub(crate) struct PackageKind;
 
@@ -111,7 +111,8 @@ impl ResourceKind for PackageKind {
             PackagePlan::Keep(_) => &state.skipped_repositories[..],
             _ => &[],
         };
-        duplicate.into_iter().chain(skipped_repositories.iter().cloned()).collect()
+        let provided = provided_warning(package, state);
+        duplicate.into_iter().chain(provided).chain(skipped_repositories.iter().cloned()).collect()
     }
 
     fn describe(package: &Package, state: &PackageState, _: &str) -> Described {
@@ -180,6 +181,9 @@ pub(crate) fn plan(package: &Package, state: &PackageState) -> PackagePlan {
 
 fn plan_removal(package: &Package, state: &PackageState) -> PackagePlan {
     match &state.found.presence {
+        Presence::Gone if is_virtual(state) => {
+            PackagePlan::Fail(PackageRule::NotInstalled, virtual_removal(package, state))
+        }
         Presence::Gone => PackagePlan::Keep(PackageRule::NotInstalled),
         Presence::ConfigFiles if !package.purge => PackagePlan::Keep(PackageRule::OnlyConfigFilesKept),
         Presence::ConfigFiles => PackagePlan::Remove(PackageRule::ConfigFilesLeft),
@@ -188,6 +192,42 @@ fn plan_removal(package: &Package, state: &PackageState) -> PackagePlan {
             PackagePlan::Remove(PackageRule::Installed(state.scheme.shown(version).to_owned()))
         }
     }
+}
+
+/// Returns `true` for a name that is only provided by installed packages, and not that of a package of the index.
+fn is_virtual(state: &PackageState) -> bool {
+    !state.providers.is_empty()
+        && matches!(state.availability, Availability::Unknown | Availability::Virtual { .. })
+}
+
+/// Returns the failure of removing a virtual package: which of the packages should go is for the manifest to say.
+fn virtual_removal(package: &Package, state: &PackageState) -> Failure {
+    let hint = match (&state.providers[..], state.are_providers_wanted) {
+        (_, true) => "remove one of the resources: the manifest wants what provides it".to_owned(),
+        ([one], false) => format!("write `{one}: {{ensure: absent}}` to remove that package"),
+        (several, false) => format!("write each package to remove: {}", listed(several)),
+    };
+    virtual_failure(package, state).with_hint(hint)
+}
+
+fn virtual_failure(package: &Package, state: &PackageState) -> Failure {
+    let (name, by) = (&package.name, quoted_names(&state.providers));
+    Failure::conflict(format!("`{name}` is a virtual package, which is provided by the installed {by}"))
+}
+
+/// Returns the warning about a package that is not installed, while another one that is installed provides its name.
+fn provided_warning(package: &Package, state: &PackageState) -> Option<String> {
+    let is_told = package.ensure == PackageEnsure::Absent
+        && state.installed().is_none()
+        && !state.providers.is_empty()
+        && !state.are_providers_wanted
+        && matches!(plan(package, state), PackagePlan::Keep(_));
+    let (name, by) = (&package.name, quoted_names(&state.providers));
+    is_told.then(|| {
+        format!(
+            "`{name}` is not installed, but provided by the installed {by}: name that package to remove it"
+        )
+    })
 }
 
 fn plan_latest(package: &Package, state: &PackageState, installed: &str) -> PackagePlan {
@@ -263,6 +303,11 @@ fn candidate(package: &Package, state: &PackageState) -> Result<Option<String>, 
 
 fn not_offered(package: &Package, state: &PackageState) -> Failure {
     let name = &package.name;
+    if is_virtual(state) {
+        let mut failure = virtual_failure(package, state);
+        failure.chain.extend_from_slice(&state.skipped_repositories);
+        return failure.with_hint(format!("name the package: {}", listed(&state.providers)));
+    }
     if let Availability::Virtual { by } = &state.availability {
         return Failure::conflict(format!("`{name}` is a virtual package"))
             .with_hint(format!("name a package that provides it: {}", listed(by)));

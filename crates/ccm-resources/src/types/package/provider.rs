@@ -13,8 +13,8 @@ use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
 use super::state::PackageState;
 use crate::parts::packages::{
-    Availability, IndexResponse, Package, PackageEnsure, Tool, is_index_outdated, own_refresh_is_older,
-    refresh_is_older,
+    Availability, IndexResponse, Package, PackageEnsure, Presence, Tool, is_index_outdated,
+    own_refresh_is_older, refresh_is_older,
 };
 use crate::support::program::ProgramScope;
 
@@ -61,9 +61,19 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         let is_before = matches!(purpose, ReadPurpose::Before { .. });
         let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
         let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
+        if is_before {
+            self.find_providers(&mut [(package, &mut state)], &database, context).await?;
+        }
         let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
         if is_latest && !state.is_stale && is_before {
             self.query(&[&package.name], context).await?.apply_to(&package.name, &mut state);
+        }
+        // A name that only other packages have is decided by the index, and otherwise told.
+        if is_before
+            && is_name_relevant(package, &state)
+            && let Ok(response) = self.query(&[&package.name], context).await
+        {
+            response.apply_to(&package.name, &mut state);
         }
         Ok(state)
     }
@@ -92,11 +102,15 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
             });
         }
         let read = packages.iter().zip(&mut states);
-        let read = read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?)));
+        let mut read: Vec<(&Package, &mut PackageState)> =
+            read.filter_map(|(package, state)| Some((*package, state.as_mut().ok()?))).collect();
+        if let Err(failure) = self.find_providers(&mut read, &database, context).await {
+            return failed(failure);
+        }
         let needs_query = |(package, state): &(&Package, &mut PackageState)| {
-            is_index_relevant(package, state) && !state.is_stale
+            is_index_relevant(package, state) && !state.is_stale || is_name_relevant(package, state)
         };
-        let due: Vec<_> = read.filter(needs_query).collect();
+        let due: Vec<_> = read.into_iter().filter(needs_query).collect();
         let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
         match self.query(&names, context).await {
             Ok(response) => {
@@ -242,6 +256,8 @@ impl<T: Tool> Packages<T> {
             found,
             scheme: self.0.scheme(),
             availability,
+            providers: Vec::new(),
+            are_providers_wanted: false,
             duplicate: None,
             skipped_repositories: Vec::new(),
             is_stale: false,
@@ -254,6 +270,35 @@ impl<T: Tool> Packages<T> {
         };
         let is_outdated = is_index_relevant(package, &state) && is_index_outdated(T::NAME, context);
         PackageState { is_stale: is_stale || is_outdated, ..state }
+    }
+
+    /// Adds the installed packages that provide the names of packages that are not installed.
+    async fn find_providers(
+        &self,
+        read: &mut [(&Package, &mut PackageState)],
+        database: &T::Database,
+        context: &Context<'_>,
+    ) -> Result<(), Failure> {
+        let is_missing =
+            |state: &PackageState| matches!(state.found.presence, Presence::Gone | Presence::ConfigFiles);
+        let missing = read.iter().filter(|(_, state)| is_missing(state));
+        let missing: Vec<&str> = missing.map(|(package, _)| &*package.name).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut providers = self.0.providers(ProgramScope::from(context), database, &missing).await?;
+        if providers.is_empty() {
+            return Ok(());
+        }
+        let wanted = Self::desired(context);
+        let is_wanted = |provider: &String| wanted.iter().any(|name| self.0.base(name) == provider);
+        for (package, state) in read {
+            let mut by = providers.remove(&package.name).unwrap_or_default();
+            by.retain(|provider| !context.is_removed(ClaimKind::Package, provider));
+            state.are_providers_wanted = !by.is_empty() && by.iter().all(is_wanted);
+            state.providers = by;
+        }
+        Ok(())
     }
 
     /// Returns `false` if the index is known to be empty. After a failed check the query reports the error.
@@ -323,6 +368,13 @@ pub(super) fn is_index_relevant(package: &Package, state: &PackageState) -> bool
         | (PackageEnsure::Latest, _) => true,
         (PackageEnsure::Version(desired), Some(installed)) => !state.scheme.satisfies(desired, installed),
     }
+}
+
+/// Returns `true` if the decision depends on whether the name is that of a package of the index.
+fn is_name_relevant(package: &Package, state: &PackageState) -> bool {
+    package.ensure == PackageEnsure::Absent
+        && state.found.presence == Presence::Gone
+        && !state.providers.is_empty()
 }
 
 pub(super) fn is_root(host: Host<'_>) -> bool {

@@ -11,6 +11,11 @@ pub(crate) struct PackageState {
     pub found: Installation,
     pub scheme: VersionScheme,
     pub availability: Availability,
+    /// Installed packages that provide the name, if it is not that of an installed package, without those that the
+    /// manifest removes.
+    pub providers: Vec<String>,
+    /// True if the manifest wants each of these providers.
+    pub are_providers_wanted: bool,
     /// Name of another resource for the same package.
     pub duplicate: Option<String>,
     /// Sentences about the repositories that the tool could not read.

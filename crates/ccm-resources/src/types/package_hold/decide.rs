@@ -5,6 +5,7 @@ use std::time::Duration;
 use ccm_engine::Described;
 use ccm_model::{Failure, MissingPrerequisite};
 
+use crate::parts::packages::quoted_names;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,10 @@ pub(crate) struct HoldState {
     /// Version of the package in its displayed form; `None` if it is not installed.
     pub version: Option<String>,
     pub is_held: bool,
+    /// Installed packages that provide the name, if it is not that of an installed package.
+    pub providers: Vec<String>,
+    /// Those of them that are held.
+    pub held_providers: Vec<String>,
 }
 
 /// Version that a new hold keeps.
@@ -50,6 +55,13 @@ impl ObjectType for DesiredHold {
             (false, false, Some(version)) => ObjectPlan::Create(vec![HeldVersion(version.clone())]),
             (false, false, None) => {
                 let name = &self.name;
+                if !state.providers.is_empty() {
+                    let by = quoted_names(&state.providers);
+                    let message = format!("`{name}` is not installed, but provided by the installed {by}");
+                    return ObjectPlan::Fail(
+                        Failure::conflict(message).with_hint("name that package to hold it"),
+                    );
+                }
                 let message = format!("package `{name}` is not installed, so it has no version to keep");
                 let hint = format!("add a `package` resource for `{name}`");
                 let missing = MissingPrerequisite::Package(name.clone());
@@ -60,6 +72,16 @@ impl ObjectType for DesiredHold {
 
     fn shown(&self) -> String {
         format!("the hold of `{}`", self.name)
+    }
+
+    fn warnings(&self, state: &HoldState) -> Vec<String> {
+        if !self.is_absent || state.held_providers.is_empty() {
+            return Vec::new();
+        }
+        let (name, by) = (&self.name, quoted_names(&state.held_providers));
+        vec![format!(
+            "`{name}` is not installed, but provided by {by}, which is held: name that package to release it"
+        )]
     }
 
     fn describe(&self, state: &HoldState) -> Described {

@@ -7,8 +7,9 @@ use ccm_host::Host;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHold, HoldState};
-use crate::parts::packages::{CommandLimits, HoldTool, Presence, hold_state, run_waiting_for_locks};
+use crate::parts::packages::{CommandLimits, HoldTool, Presence, run_waiting_for_locks, shared_database};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
+use crate::support::program::ProgramScope;
 
 /// Time limit of a change.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -23,15 +24,24 @@ impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
     async fn status(
         &self,
         hold: &DesiredHold,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<HoldState, Failure> {
-        let found = hold_state(&self.0, &hold.name, context).await?;
-        let version = match found.presence {
+        let database = shared_database(&self.0, context).await?;
+        let version = match self.0.find(&database, &hold.name).presence {
             Presence::Installed(version) => Some(self.0.scheme().shown(&version).to_owned()),
             _ => None,
         };
-        Ok(HoldState { version, is_held: found.hold.is_some() })
+        let is_held = self.0.is_held(&database, &hold.name);
+        let mut providers = Vec::new();
+        if version.is_none() && !is_held && reading.is_before() {
+            let scope = ProgramScope::from(&*context);
+            let mut by_name = self.0.providers(scope, &database, &[&hold.name]).await?;
+            providers = by_name.remove(&hold.name).unwrap_or_default();
+        }
+        let held = providers.iter().filter(|provider| self.0.is_held(&database, provider));
+        let held_providers = held.cloned().collect();
+        Ok(HoldState { version, is_held, providers, held_providers })
     }
 
     async fn execute(

@@ -16,7 +16,7 @@ use crate::run::{failure, printed};
 
 /// Number of reads of the state before and after a change.
 const STATUS: &str = "dpkg-query --show --showformat \
-    Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
+    Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\nProvides: ${Provides}\\n\\n";
 
 #[test]
 fn unchanged_packages_need_no_query() {

@@ -50,6 +50,13 @@ impl Machine {
         machine
     }
 
+    /// Returns an Arch machine with this output of `pacman -Q`.
+    pub(crate) fn arch(pacman: &str) -> Self {
+        let machine = Self::with(&["/usr/bin/pacman"], "ID=arch\n");
+        machine.runner.database.replace(pacman.to_owned());
+        machine
+    }
+
     /// Sets the packages of dpkg after the next change.
     pub(crate) fn becomes(&self, packages: &[&str]) {
         self.becomes_as(&status(packages));
@@ -68,6 +75,17 @@ impl Machine {
     /// Sets the providers of virtual packages, `name provider…` each.
     pub(crate) fn provides(&self, packages: &[&str]) {
         self.runner.provided.replace(showpkg(packages));
+    }
+
+    /// Sets the output of queries of what provides a name, and of what pacman tells of the found packages.
+    pub(crate) fn finds_providers(&self, found: &str, details: &str) {
+        self.runner.provided.replace(found.to_owned());
+        self.runner.details.replace(details.to_owned());
+    }
+
+    /// Sets the output of rpm about what provides a name.
+    pub(crate) fn rpm_provides(&self, found: &str) {
+        self.runner.of_rpm.replace(found.to_owned());
     }
 
     /// Empties the index.
@@ -116,13 +134,17 @@ impl Machine {
     }
 }
 
-/// Formats packages, `name status version` each, like dpkg's status file.
+/// Formats packages, `name status version [provides,…]` each, like dpkg's status file.
 pub(crate) fn status(packages: &[&str]) -> String {
     let paragraph = |package: &&str| {
-        let words: Vec<&str> = package.split(' ').collect();
-        let [name, status, version] = words[..] else { panic!("three words: {package}") };
+        let mut words = package.split(' ');
+        let [name, status, version] = [(); 3].map(|()| words.next().expect("three words"));
+        let provides: String =
+            words.map(|names| format!("Provides: {}\n", names.replace(',', ", "))).collect();
         let (want, status) = if status == "held" { ("hold", "installed") } else { ("install", status) };
-        format!("Package: {name}\nStatus: {want} ok {status}\nArchitecture: amd64\nVersion: {version}\n\n")
+        format!(
+            "Package: {name}\nStatus: {want} ok {status}\nArchitecture: amd64\nVersion: {version}\n{provides}\n"
+        )
     };
     DPKG.to_owned() + &packages.iter().map(paragraph).collect::<String>()
 }
@@ -177,6 +199,8 @@ pub(crate) struct Packaged {
     warning: RefCell<String>,
     refreshed: RefCell<Option<String>>,
     provided: RefCell<String>,
+    details: RefCell<String>,
+    of_rpm: RefCell<String>,
     is_emptied: Cell<bool>,
 }
 
@@ -194,10 +218,19 @@ impl Runner for Packaged {
         Box::pin(async move {
             let finished = self.fake.run(command, cancellation, on_line).await?;
             let has = |arg: &str| command.args.iter().any(|found| found == arg);
-            if has("--showformat") || has("-qa") {
+            if has("-Qi") || has("-Si") {
+                return Ok(printed(Exit::Code(0), &self.details.borrow(), ""));
+            }
+            if has("-Qs") || (has("repoquery") && has("--whatprovides")) {
+                return Ok(printed(Exit::Code(0), &self.provided.borrow(), ""));
+            }
+            if has("--whatprovides") {
+                return Ok(printed(Exit::Code(3), &self.of_rpm.borrow(), ""));
+            }
+            if has("--showformat") || has("-qa") || has("-Q") {
                 return Ok(printed(Exit::Code(0), &self.database.borrow(), ""));
             }
-            if has("policy") || has("repoquery") {
+            if has("policy") || has("repoquery") || has("-Ss") {
                 return Ok(printed(Exit::Code(0), &self.index.borrow(), &self.warning.borrow()));
             }
             if has("indextargets") {
@@ -210,12 +243,14 @@ impl Runner for Packaged {
             if has("showpkg") {
                 return Ok(printed(Exit::Code(0), &self.provided.borrow(), ""));
             }
-            if (has("update") || has("makecache"))
+            if (has("update") || has("makecache") || has("-Sy"))
                 && let Some(index) = self.refreshed.take()
             {
                 self.index.replace(index);
             }
-            let changes = ["install", "downgrade", "remove", "hold", "unhold"].into_iter().any(has);
+            let changes = ["install", "downgrade", "remove", "hold", "unhold", "add", "delete", "-S", "-R"]
+                .into_iter()
+                .any(has);
             let is_fetched = has("--download-only") || has("--downloadonly");
             if changes && !is_fetched {
                 let next = self.next.borrow_mut().pop_front();

@@ -1,5 +1,6 @@
 //! The database of dpkg.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use memchr::memchr_iter;
@@ -24,6 +25,7 @@ struct DpkgEntry {
     arch: Range<usize>,
     version: Range<usize>,
     status: Range<usize>,
+    provides: Range<usize>,
     is_held: bool,
 }
 
@@ -39,7 +41,10 @@ impl DpkgDatabase {
             // The first letter skips most lines quickly.
             match line.first() {
                 None => database.add(std::mem::take(&mut entry)),
-                Some(b'P') => database.keep(line, b"Package:", &mut entry.name),
+                Some(b'P') => {
+                    database.keep(line, b"Package:", &mut entry.name);
+                    database.keep(line, b"Provides:", &mut entry.provides);
+                }
                 Some(b'A') => database.keep(line, b"Architecture:", &mut entry.arch),
                 Some(b'V') => database.keep(line, b"Version:", &mut entry.version),
                 Some(b'S') => database.keep(line, b"Status:", &mut entry.status),
@@ -138,6 +143,26 @@ impl DpkgDatabase {
             (base, None) => base,
             _ => name,
         }
+    }
+
+    /// Returns the installed packages that provide each of these names, other than those of that name.
+    pub(crate) fn providers(&self, names: &[&str]) -> HashMap<String, Vec<String>> {
+        let mut providers: HashMap<String, Vec<String>> = HashMap::new();
+        let installed = self.packages.iter().filter(|entry| self.is_installed(entry));
+        for entry in installed.filter(|entry| !entry.provides.is_empty()) {
+            let own = &self.text[entry.name.clone()];
+            for provided in self.text[entry.provides.clone()].split(',') {
+                // A version or an architecture may follow the name.
+                let provided = provided.trim_start().split([' ', '(', ':']).next().unwrap_or_default();
+                for name in names.iter().filter(|name| split(name).0 == provided && provided != own) {
+                    let by = providers.entry((*name).to_owned()).or_default();
+                    if by.last().is_none_or(|last| last != own) {
+                        by.push(own.to_owned());
+                    }
+                }
+            }
+        }
+        providers
     }
 
     pub(crate) fn unfinished(&self) -> &[Box<str>] {
@@ -262,6 +287,33 @@ Architecture: amd64
             [("bash", "bash"), ("bash:amd64", "bash"), ("bash:all", "bash"), ("bash:i386", "bash:i386")]
         {
             assert_eq!(database.apt_name(name), expected);
+        }
+    }
+
+    #[test]
+    fn providers_are_installed_and_have_another_name() {
+        let paragraph = |name: &str, status: &str, provides: &str| {
+            format!(
+                "Package: {name}\nStatus: install ok {status}\nArchitecture: amd64\nVersion: 1\nProvides: {provides}\n\n"
+            )
+        };
+        let status = paragraph("b", "installed", "mta, b-api (= 1.2), libb:amd64 (= 1)")
+            + &paragraph("a", "installed", "mta,mta (= 3)")
+            + &paragraph("gone", "config-files", "mta")
+            + &paragraph("mta-tool", "installed", "mta-x, xmta")
+            + &paragraph("self", "installed", "self")
+            + &paragraph("none", "installed", "");
+        let database = DpkgDatabase::parse(status.as_bytes());
+        for (name, expected) in [
+            ("mta", &["a", "b"][..]),
+            ("mta:i386", &["a", "b"]),
+            ("b-api", &["b"]),
+            ("libb", &["b"]),
+            ("self", &[]),
+            ("nosuch", &[]),
+        ] {
+            let found = database.providers(&["other", name]).remove(name).unwrap_or_default();
+            assert_eq!(found, expected, "{name}");
         }
     }
 

@@ -23,9 +23,14 @@ impl Locks {
         Self { locked: of_list.chain(of_toml).collect(), excluded: excluded(configuration) }
     }
 
+    /// Returns `true` if the plugin versionlock has an entry of this name.
+    pub(crate) fn is_locked(&self, name: &str) -> bool {
+        self.locked.iter().any(|locked| locked == name)
+    }
+
     /// Returns the hold on a package. An exclusion prevents even an installation, a lock does not.
     pub(crate) fn hold(&self, name: &str, is_installed: bool) -> Option<Hold> {
-        if is_installed && self.locked.iter().any(|locked| locked == name) {
+        if is_installed && self.is_locked(name) {
             let release = format!("release the lock with `dnf versionlock delete {name}`");
             return Some(Hold { by: "the plugin versionlock of dnf".to_owned(), release });
         }

@@ -23,6 +23,13 @@ impl RepoqueryOutput {
         Self(packages)
     }
 
+    /// Names of the packages, sorted.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        let mut names: Vec<String> = self.0.into_keys().collect();
+        names.sort_unstable();
+        names
+    }
+
     pub(crate) fn availability(&self, name: &str) -> Availability {
         let (base, arch) = split_arch(name);
         let Some(versions) = self.0.get(base) else { return Availability::Unknown };

@@ -8,6 +8,28 @@ use crate::parts::packages::{Installation, Presence};
 /// Output format for rpm.
 pub(crate) const FORMAT: &str = "%{NAME} %{EPOCHNUM} %{VERSION} %{RELEASE} %{ARCH}\n";
 
+/// Output format for queries of providers: a mark, the name of the package, and what it provides.
+pub(crate) const PROVIDES: &str = "= %{NAME}[ %{PROVIDENAME}]\n";
+
+/// Parses output in [`PROVIDES`], among which rpm prints sentences about what nothing provides.
+pub(crate) fn providers(text: &str, names: &[&str]) -> HashMap<String, Vec<String>> {
+    let mut providers: HashMap<String, Vec<String>> = HashMap::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("= ")) {
+        let Some((package, provided)) = line.split_once(' ') else { continue };
+        for name in names {
+            let base = split_arch(name).0;
+            if base != package && provided.split(' ').any(|provided| provided == base) {
+                providers.entry((*name).to_owned()).or_default().push(package.to_owned());
+            }
+        }
+    }
+    for by in providers.values_mut() {
+        by.sort_unstable();
+        by.dedup();
+    }
+    providers
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct RpmDatabase(HashMap<Box<str>, Vec<RpmEntry>>);
 

@@ -22,7 +22,11 @@ fn hold_is_decided_by_the_first_row_that_matches() {
                 lock_timeout: Duration::ZERO,
             };
             let version = (found != "gone").then(|| "1.2".to_owned());
-            Object::decide(&hold, &HoldState { version, is_held: found == "held" }, None)
+            Object::decide(
+                &hold,
+                &HoldState { version, is_held: found == "held", ..HoldState::default() },
+                None,
+            )
         },
     );
     assert_eq!(rows, 6);

@@ -169,6 +169,14 @@ pub(crate) fn own_refresh_is_older(tool: &str, context: &Context<'_>, age: Durat
     own_stamp(tool, context).is_none_or(|stamp| is_old(stamp.path(), context.host, age))
 }
 
+/// Returns the time since the last known refresh of the index; `None` if none is known.
+pub(crate) fn index_age<T: Tool>(tool: &T, context: &Context<'_>) -> Option<Duration> {
+    let own = own_stamp(T::NAME, context);
+    let stamps = tool.stamps().iter().map(Path::new).chain(own.as_ref().map(Mark::path));
+    let modified = stamps.filter_map(|stamp| context.host.files.modified(stamp).ok().flatten()).max()?;
+    Some(context.host.clock.now().duration_since(modified).unwrap_or_default())
+}
+
 fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
     let Ok(Some(modified)) = host.files.modified(stamp) else { return true };
     // A time in the future was written before the clock was set back, and counts as recent.

@@ -1,16 +1,17 @@
 //! Changing packages: in one call where possible, one by one where that fails.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use ccm_engine::Context;
 use ccm_host::CancellationLevel;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
-use super::provider::{Packages, is_index_relevant, is_root};
-use super::state::PackageState;
+use super::provider::{FailedRefresh, Packages, is_index_relevant, is_root};
+use super::state::{PackageState, shown_age};
 use crate::parts::packages::{
-    Availability, ChangeKind, CommandLimits, Package, PackageTarget, Presence, Tool, ToolCommand,
+    Availability, ChangeKind, CommandLimits, Package, PackageTarget, Presence, Tool, ToolCommand, index_age,
     own_refresh_is_older, quoted_names, remember_refresh, run_waiting_for_locks,
 };
 
@@ -97,7 +98,7 @@ impl<T: Tool> Packages<T> {
                 Ok((state, _)) if state.is_stale => true,
                 // An emptied index counts as recent, but knows no packages.
                 Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
-                    package.update_cache.is_some_and(|age| own_refresh_is_older(T::NAME, context, age))
+                    package.max_index_age().is_some_and(|age| own_refresh_is_older(T::NAME, context, age))
                 }
                 _ => false,
             }
@@ -116,34 +117,49 @@ impl<T: Tool> Packages<T> {
             Ok(()) => {
                 remember_refresh(T::NAME, context);
                 context.note("refreshed the package index");
-                let changes: Vec<(&Package, PackageState)> = changes
-                    .iter()
-                    .map(|(package, state)| {
-                        (
-                            *package,
-                            PackageState {
-                                is_stale: false,
-                                availability: Availability::NotQueried,
-                                skipped_repositories: Vec::new(),
-                                ..(*state).clone()
-                            },
-                        )
-                    })
-                    .collect();
-                let changes: Vec<(&Package, &PackageState)> =
-                    changes.iter().map(|(package, state)| (*package, state)).collect();
-                self.plan_from_index(&changes, context).await
+                self.plan_anew(changes, context).await
             }
             Err(failure) => {
                 let failure = self.with_advice(failure, None).because_of("cannot refresh the package index");
-                for (planned, asks) in planned.iter_mut().zip(asks) {
-                    if asks {
+                let is_usable: Vec<bool> = changes.iter().map(|(_, state)| state.is_usable).collect();
+                if is_usable.contains(&true) {
+                    let age = shown_age(index_age(&self.0, context));
+                    let reason = failure.chain[1..].join(": ");
+                    context.warn(format!("cannot refresh the package index, which {age}: {reason}"));
+                    let failed: Rc<FailedRefresh<T::Database>> = context.run_cache();
+                    failed.0.set(true);
+                    planned = self.plan_anew(changes, context).await;
+                }
+                for ((planned, asks), is_usable) in planned.iter_mut().zip(asks).zip(is_usable) {
+                    if asks && !is_usable {
                         *planned = Err(failure.clone());
                     }
                 }
                 planned
             }
         }
+    }
+
+    /// Plans each change from the index as it is, whatever was known of it before.
+    async fn plan_anew(
+        &self,
+        changes: &[(&Package, &PackageState)],
+        context: &Context<'_>,
+    ) -> Vec<Result<(PackageState, PackagePlan), Failure>> {
+        let of_index = |(package, state): &(&Package, &PackageState)| PackageState {
+            is_stale: false,
+            availability: if is_index_relevant(package, state) {
+                Availability::NotQueried
+            } else {
+                state.availability.clone()
+            },
+            skipped_repositories: Vec::new(),
+            ..(*state).clone()
+        };
+        let states: Vec<PackageState> = changes.iter().map(of_index).collect();
+        let changes: Vec<(&Package, &PackageState)> =
+            changes.iter().zip(&states).map(|((package, _), state)| (*package, state)).collect();
+        self.plan_from_index(&changes, context).await
     }
 
     async fn plan_from_index(

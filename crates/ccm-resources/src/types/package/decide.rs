@@ -6,8 +6,8 @@ use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::rules::PackageRule;
-use super::state::{PackageState, describe};
-use crate::parts::packages::{Availability, Package, PackageEnsure, Presence, quoted_names};
+use super::state::{PackageState, describe, shown_age};
+use crate::parts::packages::{Availability, Package, PackageEnsure, Presence, UpdateCache, quoted_names};
 
 pub(crate) struct PackageKind;
 
@@ -112,7 +112,15 @@ impl ResourceKind for PackageKind {
             _ => &[],
         };
         let provided = provided_warning(package, state);
-        duplicate.into_iter().chain(provided).chain(skipped_repositories.iter().cloned()).collect()
+        let left = state.left_index.map(|left| {
+            format!("the package index {}, and `update_cache: never` leaves it", shown_age(left.age))
+        });
+        duplicate
+            .into_iter()
+            .chain(provided)
+            .chain(left)
+            .chain(skipped_repositories.iter().cloned())
+            .collect()
     }
 
     fn describe(package: &Package, state: &PackageState, _: &str) -> Described {
@@ -316,8 +324,10 @@ fn not_offered(package: &Package, state: &PackageState) -> Failure {
     failure.chain.extend_from_slice(&state.skipped_repositories);
     let hint = match package.update_cache {
         _ if !state.skipped_repositories.is_empty() => "check the repositories that could not be read",
-        None => "check the name, or refresh an old index with `update_cache: 1d`",
-        Some(_) => "check the name and the configured repositories",
+        UpdateCache::Default | UpdateCache::Never => {
+            "check the name, or refresh an old index with `update_cache: 1d`"
+        }
+        UpdateCache::Within(_) => "check the name and the configured repositories",
     };
     failure.with_hint(hint)
 }

@@ -6,7 +6,7 @@ use ccm_model::{closest, escape_control};
 use ccm_properties::PropertyError;
 
 use super::properties::PackageProperties;
-use crate::parts::packages::{Package, PackageEnsure, name_error, version_error};
+use crate::parts::packages::{Package, PackageEnsure, UpdateCache, name_error, version_error};
 
 /// Values of `ensure` besides versions, the default first.
 pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
@@ -42,7 +42,7 @@ impl Package {
             Ok(Self {
                 name: name.to_owned(),
                 ensure,
-                update_cache: written.update_cache,
+                update_cache: written.update_cache.unwrap_or(UpdateCache::Default),
                 recommends: written.recommends.unwrap_or_default(),
                 purge,
                 timeout: Some(written.timeout.unwrap_or(DEFAULT_TIMEOUT))

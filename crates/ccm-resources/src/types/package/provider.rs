@@ -1,9 +1,10 @@
 //! The provider of package, shared by all tools.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::Host;
@@ -11,10 +12,10 @@ use ccm_model::{ClaimKind, Failure, FailureKind, MissingPrerequisite};
 
 use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
-use super::state::PackageState;
+use super::state::{LeftIndex, PackageState};
 use crate::parts::packages::{
-    Availability, IndexResponse, Package, PackageEnsure, Presence, Tool, is_index_outdated,
-    own_refresh_is_older, refresh_is_older,
+    Availability, IndexResponse, MAX_AGE_FOR_LATEST, Package, PackageEnsure, Presence, Tool, UpdateCache,
+    index_age, is_index_outdated, own_refresh_is_older, refresh_is_older,
 };
 use crate::support::program::ProgramScope;
 
@@ -30,6 +31,24 @@ struct QueriedNames<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
 
 /// True if the index contains anything; kept as long as the database.
 struct HasIndex<D>(bool, PhantomData<D>);
+
+/// True if a refresh failed that was not asked for, so that no other resource tries it again.
+pub(super) struct FailedRefresh<D>(pub Cell<bool>, PhantomData<D>);
+
+/// Name of the package that reports an old index.
+struct IndexReporter<D>(RefCell<Option<String>>, PhantomData<D>);
+
+impl<D> Default for FailedRefresh<D> {
+    fn default() -> Self {
+        Self(Cell::default(), PhantomData)
+    }
+}
+
+impl<D> Default for IndexReporter<D> {
+    fn default() -> Self {
+        Self(RefCell::default(), PhantomData)
+    }
+}
 
 /// Packages requested so far in the run, by name without architecture.
 struct ClaimedPackages<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
@@ -60,8 +79,9 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         let database = self.database(context).await?;
         let is_before = matches!(purpose, ReadPurpose::Before { .. });
         let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
-        let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
+        let mut state = PackageState { duplicate, ..self.found(package, &database) };
         if is_before {
+            self.judge_index(package, &mut state, context).await;
             self.find_providers(&mut [(package, &mut state)], &database, context).await?;
         }
         let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
@@ -96,7 +116,9 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         for package in packages {
             states.push(match self.claim(package, &database, context) {
                 Ok(duplicate) => {
-                    Ok(PackageState { duplicate, ..self.state(package, &database, context).await })
+                    let mut state = PackageState { duplicate, ..self.found(package, &database) };
+                    self.judge_index(package, &mut state, context).await;
+                    Ok(state)
                 }
                 Err(failure) => Err(failure),
             });
@@ -182,8 +204,8 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 Err(failure) => warnings.push(failure.one_line()),
             }
         }
-        let is_due = |age| state.is_stale || own_refresh_is_older(T::NAME, context, age);
-        let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
+        let is_due = |age| own_refresh_is_older(T::NAME, context, age);
+        let refreshes = state.is_stale || package.max_index_age().is_some_and(is_due);
         match plan(package, &state) {
             PackagePlan::Install(Install { version: Err(failure), .. })
                 if state.availability != Availability::NotQueried =>
@@ -249,27 +271,55 @@ impl<T: Tool> Packages<T> {
         names
     }
 
-    async fn state(&self, package: &Package, database: &T::Database, context: &Context<'_>) -> PackageState {
-        let found = self.0.find(database, &package.name);
-        let availability = Availability::NotQueried;
-        let state = PackageState {
-            found,
+    fn found(&self, package: &Package, database: &T::Database) -> PackageState {
+        PackageState {
+            found: self.0.find(database, &package.name),
             scheme: self.0.scheme(),
-            availability,
+            availability: Availability::NotQueried,
             providers: Vec::new(),
             are_providers_wanted: false,
             duplicate: None,
             skipped_repositories: Vec::new(),
             is_stale: false,
-        };
-        // The age of the index matters only if the package is looked up there.
-        let age = package.update_cache.filter(|_| is_index_relevant(package, &state));
-        let is_stale = match age {
-            Some(age) => refresh_is_older(&self.0, context, age) || !self.has_index(context).await,
-            None => false,
-        };
-        let is_outdated = is_index_relevant(package, &state) && is_index_outdated(T::NAME, context);
-        PackageState { is_stale: is_stale || is_outdated, ..state }
+            is_usable: false,
+            left_index: None,
+        }
+    }
+
+    /// Adds whether the index is too old, which matters only if the package is looked up there.
+    async fn judge_index(&self, package: &Package, state: &mut PackageState, context: &Context<'_>) {
+        if !is_index_relevant(package, state) {
+            return;
+        }
+        if package.update_cache == UpdateCache::Never {
+            state.left_index = self.left_index(package, context).await;
+            return;
+        }
+        if is_index_outdated(T::NAME, context) {
+            state.is_stale = true;
+            return;
+        }
+        state.is_usable = package.update_cache == UpdateCache::Default;
+        let failed: Rc<FailedRefresh<T::Database>> = context.run_cache();
+        if let Some(age) = package.max_index_age().filter(|_| !(state.is_usable && failed.0.get())) {
+            state.is_stale = self.is_index_older(context, age).await;
+        }
+    }
+
+    async fn is_index_older(&self, context: &Context<'_>, age: Duration) -> bool {
+        refresh_is_older(&self.0, context, age) || !self.has_index(context).await
+    }
+
+    /// Returns the index if it is too old to show the latest version, and no other resource of the run reports that.
+    async fn left_index(&self, package: &Package, context: &Context<'_>) -> Option<LeftIndex> {
+        if package.ensure != PackageEnsure::Latest || !self.is_index_older(context, MAX_AGE_FOR_LATEST).await
+        {
+            return None;
+        }
+        let reporter: Rc<IndexReporter<T::Database>> = context.run_cache();
+        let mut reporter = reporter.0.borrow_mut();
+        (reporter.get_or_insert_with(|| package.name.clone()) == &package.name)
+            .then(|| LeftIndex { age: index_age(&self.0, context) })
     }
 
     /// Adds the installed packages that provide the names of packages that are not installed.

@@ -1,5 +1,7 @@
 //! State of a package.
 
+use std::time::Duration;
+
 use ccm_engine::Described;
 use serde_json::json;
 
@@ -20,8 +22,12 @@ pub(crate) struct PackageState {
     pub duplicate: Option<String>,
     /// Sentences about the repositories that the tool could not read.
     pub skipped_repositories: Vec<String>,
-    /// True if the index is older than `update_cache` allows.
+    /// True if the index is older than `update_cache` allows, or lacks changes of repositories.
     pub is_stale: bool,
+    /// True if the index is only older than it is by default, so that it can be used if a refresh fails.
+    pub is_usable: bool,
+    /// Age of an old index that `update_cache: never` leaves, where it is to be reported.
+    pub left_index: Option<LeftIndex>,
 }
 
 impl PackageState {
@@ -37,6 +43,23 @@ impl PackageState {
             Presence::Installed(version) => Some(version),
             _ => None,
         }
+    }
+}
+
+/// Old index that is not refreshed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeftIndex {
+    /// Time since the last known refresh.
+    pub age: Option<Duration>,
+}
+
+/// Returns a clause on the age of the index.
+pub(crate) fn shown_age(age: Option<Duration>) -> String {
+    const HOUR: u64 = 3600;
+    match age.map(|age| age.as_secs() / HOUR) {
+        None => "was never refreshed".to_owned(),
+        Some(hours @ 0..48) => format!("is {hours} hours old"),
+        Some(hours) => format!("is {} days old", hours / 24),
     }
 }
 

@@ -8,7 +8,7 @@ fn valid_packages_have_no_errors() {
     for (name, properties) in [
         ("zsh", &[][..]),
         ("g++", &[("ensure", "latest"), ("recommends", "true"), ("update_cache", "1h")]),
-        ("libc6:i386", &[("ensure", "5.10"), ("lock_timeout", "0")]),
+        ("libc6:i386", &[("ensure", "5.10"), ("lock_timeout", "0"), ("update_cache", "never")]),
         ("python3.11", &[("ensure", "1:2~rc1+dfsg-0ubuntu1")]),
         ("glibc.i686", &[("ensure", "2.34^git1-1.el9"), ("provider", "dnf")]),
         ("NetworkManager", &[("ensure", "absent"), ("purge", "true")]),
@@ -64,6 +64,7 @@ fn invalid_properties_are_rejected() {
             &[("purge", "true"), ("ensure", "absent"), ("provider", "dnf")],
             "conflict purge purge, provider: dnf | purge, .rpmsave",
         ),
+        (&[("update_cache", "Never")], "invalid-value update_cache Never | 30s, 5m, 1h30m, 1.5h"),
         (&[("update_cache", "60")], "invalid-value update_cache 60 | 60s, 60m"),
         (&[("recommends", "yes")], "wrong-type recommends yes | true, yes"),
         (&[("recommend", "true")], "unknown-property recommend recommend | recommends"),

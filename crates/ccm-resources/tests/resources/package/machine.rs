@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ccm_host::{
-    Cancellation, Command, Enforced, Exit, Finished, Host, Local, LocalExecutor, Runner, StartError,
+    Cancellation, Clock as _, Command, Enforced, Exit, Finished, Host, Local, LocalExecutor, Runner,
+    StartError,
 };
 use ccm_model::{Outcome, Resource, Stream, Transaction};
 use ccm_testkit::{FakeClock, FakeFile, FakeFiles, FakeRunner};
@@ -28,7 +29,12 @@ impl Machine {
         files.directories.insert("/state".into());
         files.entries.borrow_mut().insert("/etc/os-release".into(), FakeFile::of(os));
         let clock = FakeClock::default();
-        clock.advance(Duration::from_secs(86_400));
+        clock.advance(Duration::from_secs(30 * 86_400));
+        for tool in ["apt", "dnf", "pacman"] {
+            let stamp = format!("/state/refreshed-{tool}");
+            files.files.insert((&stamp).into());
+            files.modified.insert(stamp.into(), clock.now());
+        }
         Self { runner: Packaged::default(), files, clock }
     }
 
@@ -40,6 +46,14 @@ impl Machine {
         machine.files.files.insert("/var/lib/dpkg/updates/0001".into());
         machine.runner.database.replace(status(packages));
         machine
+    }
+
+    /// Makes ccm forget when it refreshed the index.
+    pub(crate) fn never_refreshed(mut self) -> Self {
+        for stamp in std::mem::take(&mut self.files.modified).into_keys() {
+            self.files.files.remove(&stamp);
+        }
+        self
     }
 
     /// Returns a Red Hat machine with this output of rpm.

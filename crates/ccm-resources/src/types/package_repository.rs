@@ -1,17 +1,20 @@
 //! The `package_repository` resource: a repository of packages for apt or dnf, with its key.
 
+mod apt_entries;
 mod apt_sources;
 mod armored_key;
 mod decide;
 mod desired;
+mod dnf_entries;
 mod dnf_repos;
 mod properties;
 mod repository_provider;
+mod rivals;
 mod values;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, PathKind, Resource};
+use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool};
 use crate::support::object_plan::Object;
@@ -67,5 +70,15 @@ impl TypeSpec for PackageRepositoryType {
         let dnf = of("dnf").then(|| [DnfRepos.definition(name), DnfRepos.key(name)]);
         let paths = apt.into_iter().chain(dnf).flatten();
         paths.map(|path| Claim::path(path.display().to_string(), kind)).collect()
+    }
+
+    /// A repository comes after other definitions that are to be absent, which may contradict it.
+    fn needs_absent<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        if resource.is_absent() {
+            return Vec::new();
+        }
+        let formats = [AptSources.definitions(), DnfRepos.definitions()];
+        let paths = formats.into_iter().flat_map(|(files, directories, _)| files.iter().chain(directories));
+        paths.map(|path| (ClaimKind::Path, (*path).into())).collect()
     }
 }

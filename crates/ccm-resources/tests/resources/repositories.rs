@@ -169,3 +169,152 @@ fn properties_of_repositories_are_checked_at_load() {
     assert_eq!(errors(&[uris, ("key", "a.asc"), ("fingerprint", "1234")]), 1);
     assert_eq!(errors(&[("ensure", "absent")]), 0);
 }
+
+/// Returns what apt itself says about its files: empty if it accepts them.
+fn apt_says() -> String {
+    shell("apt-get indextargets 2>&1 > /dev/null | grep Conflicting", Path::new("/"))
+}
+
+#[test]
+fn repository_that_contradicts_another_file_is_refused_as_by_apt() {
+    on_a_copy(|scratch| {
+        scratch.write("key.asc", KEY);
+        let vendor = repository(&[("components", "main"), ("key", "key.asc")]);
+        let lines = [
+            ("list", "deb [signed-by=/usr/share/keyrings/old.gpg] https://example.com/debian bookworm extra"),
+            ("list", "deb http://example.com/debian/ bookworm extra"),
+            ("list", "deb [trusted=yes] https://example.com/debian bookworm extra"),
+            (
+                "list",
+                "deb-src [signed-by=/etc/apt/keyrings/vendor.asc check-valid-until=no] https://example.com/debian bookworm main",
+            ),
+            ("list", "deb [signed-by=/etc/apt/keyrings/vendor.asc] https://example.com/debian bookworm main"),
+            ("list", "deb [signed-by=/o.gpg] https://example.com/debian bookworm/ "),
+            ("list", "deb [signed-by=/o.gpg] https://example.com/debian dists/bookworm/"),
+            (
+                "sources",
+                "Types: deb\nURIs: https://example.com/debian\nSuites: sid bookworm\nComponents: main\nSigned-By: /o.gpg",
+            ),
+            (
+                "sources",
+                "Types: deb\nURIs: https://example.com/debian\nSuites: bookworm\nComponents: main\nEnabled: no\nTrusted: yes",
+            ),
+        ];
+        let mut refused = 0;
+        // apt reads the files in the order of their names.
+        for (name, (extension, text)) in ["aaa", "zzz"].iter().flat_map(|name| lines.map(|line| (name, line)))
+        {
+            let other = format!("/etc/apt/sources.list.d/{name}.{extension}");
+            write(&other, format!("# a\n{text}\n")).expect("a file");
+            let told = [applied(scratch, &vendor, true), applied(scratch, &vendor, false)];
+            let is_refused = told[1] != "changed";
+            if is_refused {
+                assert_eq!(told[0], told[1]);
+                assert!(told[0].contains(&format!("is configured differently at {other}:")), "{told:?}");
+                assert!(!Path::new(DEFINITION).exists() && !Path::new(KEY_FILE).exists());
+                remove_file(&other).expect("a file");
+                assert_eq!(applied(scratch, &vendor, false), "changed");
+                write(&other, format!("# a\n{text}\n")).expect("a file");
+                // As long as apt refuses everything, the repository is not in its desired state.
+                assert_eq!(applied(scratch, &vendor, false), told[1]);
+                refused += 1;
+            }
+            assert_eq!(is_refused, !apt_says().is_empty(), "{other} {text}: {told:?} {}", apt_says());
+            remove_file(&other).expect("a file");
+            assert_eq!(
+                applied(scratch, &resource("package_repository", "vendor", &[("ensure", "absent")]), false),
+                "changed"
+            );
+        }
+        assert_eq!(refused, 11);
+    });
+}
+
+#[test]
+fn contradiction_names_the_other_file_and_both_values() {
+    on_a_copy(|scratch| {
+        scratch.write("key.asc", KEY);
+        let vendor = |name: &str| {
+            let properties = [
+                ("uris", "https://example.com/debian"),
+                ("suites", "bookworm"),
+                ("components", "main"),
+                ("key", "key.asc"),
+            ];
+            resource("package_repository", name, &properties)
+        };
+        write("/etc/apt/sources.list", "deb [signed-by=/old.gpg] https://example.com/debian bookworm main\n")
+            .expect("a file");
+        let sentence = "`https://example.com/debian bookworm` is configured differently at /etc/apt/sources.list:1: \
+            apt would refuse every repository: `Signed-By` is `/old.gpg` at /etc/apt/sources.list:1, \
+            and would be `/etc/apt/keyrings/vendor.asc` here";
+        assert_eq!(applied(scratch, &vendor("vendor"), true), sentence);
+        // The same source twice is a warning.
+        write(
+            "/etc/apt/sources.list",
+            "\ndeb [signed-by=/etc/apt/keyrings/vendor.asc] https://example.com/debian bookworm main\n",
+        )
+        .expect("a file");
+        let state = state_of(scratch);
+        for noop in [true, false, true] {
+            let done = run_on_machine(vec![vendor("vendor")], &Manner { noop, ..manner(scratch, &state) });
+            let warning =
+                "`https://example.com/debian bookworm` is also configured at /etc/apt/sources.list:2";
+            assert_eq!(done[0].warnings, [warning], "{:?}", done[0].outcome);
+        }
+        remove_file("/etc/apt/sources.list").expect("a file");
+        // A repository that is renamed, and two of one run that contradict each other, which noop knows as well.
+        let gone = resource("package_repository", "vendor", &[("ensure", "absent")]);
+        for noop in [true, false] {
+            let resources = vec![gone.clone(), vendor("other"), vendor("third")];
+            let done = run_on_machine(resources, &Manner { noop, ..manner(scratch, &state) });
+            let told: Vec<String> = done.iter().map(outcome).collect();
+            assert!(
+                told[..2].iter().all(|told| told.starts_with("Would have ") || told == "changed"),
+                "{told:?}"
+            );
+            assert!(
+                told[2].contains("configured differently at /etc/apt/sources.list.d/other.sources:2"),
+                "{told:?}"
+            );
+        }
+        assert_eq!(apt_says(), "");
+    });
+}
+
+#[test]
+fn repository_of_dnf_is_defined_once() {
+    on_a_copy(|scratch| {
+        let vendor = resource(
+            "package_repository",
+            "vendor",
+            &[("uris", "https://example.com/el9"), ("trusted", "true"), ("provider", "dnf")],
+        );
+        if !["/usr/bin/dnf", "/usr/bin/rpm"].iter().all(|program| Path::new(program).exists()) {
+            shell(
+                "mount -t tmpfs tmpfs /mnt; mkdir /mnt/u /mnt/w; mount -t overlay -o lowerdir=/usr/bin,upperdir=/mnt/u,workdir=/mnt/w o /usr/bin; \
+                for tool in dnf rpm; do test -e /usr/bin/$tool || ln -s true /usr/bin/$tool; done",
+                Path::new("/"),
+            );
+        }
+        let told = applied(scratch, &vendor, true);
+        if told.contains("does not exist") {
+            return skipped("no provider of an example can work here");
+        }
+        write(
+            "/etc/yum.repos.d/all.repo",
+            "[base]\nbaseurl=https://b\n\n[vendor]\nbaseurl=https://example.com/el8\ngpgcheck=0\n",
+        )
+        .expect("a file");
+        for noop in [true, false] {
+            let sentence = "`vendor` is configured differently at /etc/yum.repos.d/all.repo:5: dnf would read only one of the two: \
+                `baseurl` is `https://example.com/el8` at /etc/yum.repos.d/all.repo:5, and would be `https://example.com/el9` here";
+            assert_eq!(applied(scratch, &vendor, noop), sentence);
+        }
+        assert!(!Path::new("/etc/yum.repos.d/vendor.repo").exists());
+        write("/etc/yum.repos.d/all.repo", "[vendor]\nbaseurl=https://example.com/el9\ngpgcheck=no\n")
+            .expect("a file");
+        let done = run_on_machine(vec![vendor], &manner(scratch, &state_of(scratch)));
+        assert_eq!((outcome(&done[0]).as_str(), done[0].warnings.len()), ("changed", 1));
+    });
+}

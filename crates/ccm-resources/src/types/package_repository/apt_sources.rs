@@ -1,11 +1,12 @@
 //! Format of apt: a file of paragraphs in `/etc/apt/sources.list.d`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::DesiredRepository;
 use super::repository_provider::{COMMENT, RepositoryFormat};
+use super::rivals::{DefinitionFile, Rival};
 use crate::parts::packages::Apt;
 
 pub(crate) struct AptSources;
@@ -62,6 +63,14 @@ impl RepositoryFormat for AptSources {
         Ok(text)
     }
 
+    fn definitions(&self) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
+        (&["/etc/apt/sources.list"], &["/etc/apt/sources.list.d"], &["list", "sources"])
+    }
+
+    fn rivals(&self, files: &[DefinitionFile], own: &Path) -> Vec<Rival> {
+        super::apt_entries::rivals(files, own)
+    }
+
     fn separator(&self) -> &'static str {
         ": "
     }
@@ -77,5 +86,9 @@ impl RepositoryFormat for AptSources {
             ("Enabled", "enabled"),
             ("X-Repolib-Name", "description"),
         ]
+    }
+
+    fn consequence(&self) -> &'static str {
+        "apt would refuse every repository"
     }
 }

@@ -4,6 +4,7 @@ use ccm_engine::Described;
 use ccm_model::Failure;
 
 use super::desired::DesiredRepository;
+use super::rivals::{Rival, contradiction};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// State of a repository, and what the format of the package tool makes of the desired one.
@@ -23,6 +24,10 @@ pub(crate) struct RepositoryState {
     /// Name of a field, and of the aspect that reports show, in the format of the package tool.
     pub aspects: &'static [(&'static str, &'static str)],
     pub separator: &'static str,
+    /// Definitions of the same repository in other files.
+    pub rivals: Vec<Rival>,
+    /// Clause on what the package tool does with definitions that contradict one another.
+    pub consequence: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +76,9 @@ impl ObjectType for DesiredRepository {
                 ObjectPlan::Keep { exists: false }
             };
         }
+        if let Some(failure) = contradiction(&state.rivals, state.consequence) {
+            return ObjectPlan::Fail(failure);
+        }
         let wrong = state.desired_fingerprints.iter().find(|found| !self.fingerprints.contains(found));
         if let Some(found) = wrong.filter(|_| !self.fingerprints.is_empty()) {
             let message = format!("the key has the fingerprint {found}, which `fingerprint` does not name");
@@ -95,6 +103,10 @@ impl ObjectType for DesiredRepository {
 
     fn shown(&self) -> String {
         format!("the repository `{}`", self.name)
+    }
+
+    fn warnings(&self, state: &RepositoryState) -> Vec<String> {
+        state.rivals.iter().filter_map(Rival::warning).collect()
     }
 
     fn describe(&self, state: &RepositoryState) -> Described {

@@ -1,11 +1,12 @@
 //! Format of dnf: an ini-like file in `/etc/yum.repos.d`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::DesiredRepository;
 use super::repository_provider::{COMMENT, RepositoryFormat};
+use super::rivals::{DefinitionFile, Rival};
 use crate::parts::packages::Dnf;
 
 pub(crate) struct DnfRepos;
@@ -49,6 +50,15 @@ impl RepositoryFormat for DnfRepos {
         ))
     }
 
+    fn definitions(&self) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
+        let directories = &["/etc/yum.repos.d", "/etc/yum/repos.d", "/etc/distro.repos.d"];
+        (&["/etc/dnf/dnf.conf"], directories, &["repo"])
+    }
+
+    fn rivals(&self, files: &[DefinitionFile], own: &Path) -> Vec<Rival> {
+        super::dnf_entries::rivals(files, own)
+    }
+
     fn separator(&self) -> &'static str {
         "="
     }
@@ -61,5 +71,9 @@ impl RepositoryFormat for DnfRepos {
             ("gpgkey", "key file"),
             ("name", "description"),
         ]
+    }
+
+    fn consequence(&self) -> &'static str {
+        "dnf would read only one of the two"
     }
 }

@@ -1,14 +1,18 @@
 //! The provider of repositories, shared by the formats of the package tools.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{FileAttributes, FileError, FileStep, Host, NewContent, NewFile};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{ClaimKind, Failure, FailureKind, MissingPrerequisite};
 
 use super::armored_key::fingerprints;
 use super::decide::{RepositoryState, has_other_key};
 use super::desired::DesiredRepository;
+use super::rivals::{DefinitionFile, Rival, definition_files};
 use super::values::KeySource;
 use crate::parts::packages::{Tool, outdate_index};
 use crate::support::file_failure::{check_replaceable, file_failure};
@@ -36,6 +40,16 @@ pub(crate) trait RepositoryFormat: Sync + 'static {
     /// Text of the definition; a failure if the tool can't have such a repository.
     fn text(&self, desired: &DesiredRepository) -> Result<String, Failure>;
 
+    /// Files with definitions, directories with more of them, and the extensions of these, in the order in which the tool
+    /// reads them.
+    fn definitions(&self) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+    /// Finds other definitions of the repository in the file `own`.
+    fn rivals(&self, files: &[DefinitionFile], own: &Path) -> Vec<Rival>;
+
+    /// Clause on what the tool does with definitions that contradict one another.
+    fn consequence(&self) -> &'static str;
+
     /// Separator of the name of a field and its value.
     fn separator(&self) -> &'static str;
 
@@ -56,7 +70,11 @@ impl<F: RepositoryFormat> Provider<Object<DesiredRepository>> for RepositoryProv
         reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<RepositoryState, Failure> {
-        let state = self.read(repository, context)?;
+        let mut state = self.read(repository, context)?;
+        if reading.is_before() && !repository.is_absent {
+            state.rivals = self.rivals(repository, &state.desired_definition, context);
+            state.consequence = self.0.consequence();
+        }
         let plan = repository.plan(&state);
         if reading.is_before() && !matches!(plan, ObjectPlan::Keep { .. } | ObjectPlan::Fail(_)) {
             let is_removed = matches!(plan, ObjectPlan::Remove);
@@ -81,7 +99,41 @@ impl<F: RepositoryFormat> Provider<Object<DesiredRepository>> for RepositoryProv
     }
 }
 
+/// Definitions that resources of the run have, by their paths. In noop they are not written yet.
+#[derive(Default)]
+struct PlannedDefinitions(RefCell<BTreeMap<PathBuf, String>>);
+
 impl<F: RepositoryFormat> RepositoryProvider<F> {
+    /// Finds definitions of the same repository in other files. Those that the manifest removes do not count.
+    fn rivals(&self, repository: &DesiredRepository, definition: &str, context: &Context<'_>) -> Vec<Rival> {
+        let own = self.0.definition(&repository.name);
+        let planned: Rc<PlannedDefinitions> = context.run_cache();
+        planned.0.borrow_mut().insert(own.clone(), definition.to_owned());
+        let planned = planned.0.borrow();
+        let (files, directories, extensions) = self.0.definitions();
+        let mut paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+        for directory in directories.iter().map(Path::new) {
+            let mut found = definition_files(directory, extensions, context.host.files);
+            found.extend(planned.keys().filter(|path| path.parent() == Some(directory)).cloned());
+            found.sort_unstable();
+            found.dedup();
+            paths.extend(found);
+        }
+        paths.retain(|path| *path == own || !context.is_removed(ClaimKind::Path, &path.to_string_lossy()));
+        let read = |path: PathBuf| {
+            let written = planned.get(&path).cloned();
+            // A file that can't be read is for the tool to report.
+            let text = written.or_else(|| text(&path, MAX_DEFINITION, context).ok().flatten())?;
+            Some(DefinitionFile { path, text })
+        };
+        let files: Vec<DefinitionFile> = paths.into_iter().filter_map(read).collect();
+        let mut rivals = self.0.rivals(&files, &own);
+        for rival in &mut rivals {
+            rival.is_planned = planned.contains_key(&rival.path);
+        }
+        rivals
+    }
+
     fn read(
         &self,
         repository: &DesiredRepository,

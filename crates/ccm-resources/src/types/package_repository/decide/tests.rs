@@ -34,6 +34,7 @@ fn state(words: &str) -> RepositoryState {
         },
         aspects: &[("URIs", "uris")],
         separator: ": ",
+        ..RepositoryState::default()
     }
 }
 

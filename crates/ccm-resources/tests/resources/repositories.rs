@@ -274,7 +274,7 @@ fn contradiction_names_the_other_file_and_both_values() {
                 "{told:?}"
             );
             assert!(
-                told[2].contains("configured differently at /etc/apt/sources.list.d/other.sources:2"),
+                told[2].contains("configured differently at /etc/apt/sources.list.d/other.sources:7"),
                 "{told:?}"
             );
         }

@@ -100,9 +100,9 @@ impl Tool for Dnf {
         Box::new(state.database.names())
     }
 
-    /// A removal removes dependent packages; an installation removes nothing.
-    fn may_remove_more(&self, kind: ChangeKind) -> bool {
-        matches!(kind, ChangeKind::Remove { .. })
+    /// A removal removes dependent packages, and an installation those that the new package declares obsolete.
+    fn may_remove_more(&self, _: ChangeKind) -> bool {
+        true
     }
 
     fn base<'n>(&self, name: &'n str) -> &'n str {

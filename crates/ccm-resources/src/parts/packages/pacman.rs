@@ -13,7 +13,7 @@ use super::dnf::matches;
 use super::installation::{Availability, Hold, Installation, Presence};
 use super::package::Package;
 use super::tool::{ChangeKind, IndexResponse, PackageTarget, Tool, exists, suits, text};
-use super::tool_command::{ToolCommand, query};
+use super::tool_command::{PACMAN_CONFLICT, ToolCommand, query};
 use super::version::VersionScheme;
 use crate::support::program::ProgramScope;
 
@@ -179,6 +179,9 @@ impl Tool for Pacman {
         let mut hints = Vec::new();
         if printed.contains("failed retrieving file") || printed.contains("404") {
             hints.push("refresh an old index with `update_cache: 1d`".to_owned());
+        }
+        if printed.contains(PACMAN_CONFLICT) {
+            hints.push("remove one of the packages from the manifest: they exclude each other".to_owned());
         }
         if printed.contains("required by") {
             hints.push("remove the packages that need it with resources of their own".to_owned());

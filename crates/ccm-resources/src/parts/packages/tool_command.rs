@@ -136,7 +136,7 @@ pub(crate) async fn run_waiting_for_locks(
             context.note(left_running(process, ""));
         }
         let is_locked = program.is_locked(&finished);
-        has_begun |= !is_locked;
+        has_begun |= !is_locked && !text(&finished.stderr).contains(NOT_BEGUN);
         evaluate_exit(call, &program, &finished).map_err(|failure| {
             if !is_locked {
                 return failure;
@@ -167,6 +167,9 @@ pub(crate) async fn run_waiting_for_locks(
     }
     ended.map_err(|failure| Failure { changed: call.is_harmful_to_interrupt && has_begun, ..failure })
 }
+
+/// Error of pacman before it changes anything.
+const NOT_BEGUN: &str = "error: failed to prepare transaction";
 
 /// Prefix of the line that dnf 5 prints before it waits without a limit.
 const WAITS_FOREVER: &str = "Waiting for a lock on ";
@@ -219,7 +222,8 @@ fn evaluate_exit(call: &ToolCommand, program: &Program, finished: &Finished) -> 
             return Ok(());
         }
         failure.chain.extend(errors);
-        failure.chain.extend(unmet_dependencies(&text(&finished.stdout)));
+        let stdout = text(&finished.stdout);
+        failure.chain.extend(unmet_dependencies(&stdout).into_iter().chain(conflicts(&stdout)));
     }
     let both = [(Stream::Stdout, &finished.stdout), (Stream::Stderr, &finished.stderr)];
     failure.output = both.into_iter().filter_map(|(stream, captured)| tail(stream, captured)).collect();
@@ -254,6 +258,19 @@ fn unmet_dependencies(stdout: &str) -> Vec<String> {
     let unmet_dependencies = message.skip(1).take_while(|line| line.starts_with(' '));
     unmet_dependencies.take(MAX_QUOTED).map(|line| line.trim().to_owned()).collect()
 }
+
+/// Returns the first conflicts that pacman printed, because its error line does not name the packages.
+fn conflicts(stdout: &str) -> impl Iterator<Item = String> {
+    let marked = stdout.lines().filter_map(|line| line.strip_prefix(":: "));
+    // A question, which is answered with no, names the same packages.
+    marked
+        .filter(|line| line.contains(PACMAN_CONFLICT) && !line.contains('?'))
+        .take(MAX_QUOTED)
+        .map(|line| line.trim().to_owned())
+}
+
+/// Part of the line in which pacman names two packages that exclude each other.
+pub(crate) const PACMAN_CONFLICT: &str = " are in conflict";
 
 const DPKG_ERROR: &str = "dpkg: error";
 

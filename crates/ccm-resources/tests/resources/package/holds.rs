@@ -1,9 +1,10 @@
 //! Holds of packages, and the index after a change of repositories.
 
+use ccm_model::Transaction;
 use ccm_testkit::FakeFile;
 
 use crate::build::resource;
-use crate::package::machine::{Machine, policy};
+use crate::package::machine::{LOCKS, Machine, policy, told};
 use crate::run::failure;
 
 #[test]
@@ -29,11 +30,67 @@ fn package_is_held_and_released() {
 #[test]
 fn package_of_dnf_is_locked() {
     let machine = Machine::rocky("zsh 0 5.9 1.el9 x86_64\n");
-    let hold = resource("package_hold", "zsh", &[]);
-    let told = machine.apply(vec![hold]);
+    let hold = |ensure| vec![resource("package_hold", "zsh", &[("ensure", ensure)])];
+    for expected in ["changed", "unchanged"] {
+        assert_eq!(told(&machine.apply(hold("present"))), [expected]);
+    }
     assert!(machine.ran().contains(&"dnf versionlock add zsh".to_owned()));
-    // The list of locks of the fake machine does not change.
-    assert!(failure(&told[0]).chain[0].contains("not in the desired state"));
+    for expected in ["changed", "unchanged"] {
+        assert_eq!(told(&machine.apply(hold("absent"))), [expected]);
+    }
+}
+
+#[test]
+fn hold_is_released_and_the_version_changed_in_one_run() {
+    let hold = || resource("package_hold", "zsh", &[("ensure", "absent")]);
+    let package = |ensure| resource("package", "zsh", &[("ensure", ensure)]);
+    let announced = |done: &[Transaction]| {
+        let told = told(done);
+        assert_eq!(told[0], "Would have removed");
+        assert!(format!("{:?}", done[1].outcome).contains("not known before package_hold#zsh"), "{told:?}");
+    };
+    for ensure in ["latest", "6.0", "5.8", "absent"] {
+        let after = match ensure {
+            "latest" => "6.0",
+            other => other,
+        };
+        let machine = Machine::debian(&["zsh held 5.9"]);
+        machine.index(&policy(&["zsh 6.0 5.9 5.8"]));
+        announced(&machine.noop(vec![hold(), package(ensure)]));
+        machine.becomes(&["zsh installed 5.9"]);
+        let changed = format!("zsh installed {after}");
+        let changed = [&*changed];
+        machine.becomes(if ensure == "absent" { &[] } else { &changed });
+        assert_eq!(told(&machine.apply(vec![hold(), package(ensure)])), ["changed", "changed"], "{ensure}");
+        assert_eq!(
+            told(&machine.apply(vec![hold(), package(ensure)])),
+            ["unchanged", "unchanged"],
+            "{ensure}"
+        );
+
+        // Only the change of the package changes the database of rpm.
+        let machine = Machine::rocky("zsh 0 5.9 1.el9 x86_64\n");
+        machine.index("zsh 0 6.0 1.el9 x86_64\nzsh 0 5.9 1.el9 x86_64\nzsh 0 5.8 1.el9 x86_64\n");
+        machine.files.entries.borrow_mut().insert(LOCKS.into(), FakeFile::of("zsh-0:5.9-1.el9.*\n"));
+        announced(&machine.noop(vec![hold(), package(ensure)]));
+        machine.becomes_as("zsh 0 5.9 1.el9 x86_64\n");
+        let changed = format!("zsh 0 {after} 1.el9 x86_64\n");
+        machine.becomes_as(if ensure == "absent" { "" } else { &changed });
+        assert_eq!(told(&machine.apply(vec![hold(), package(ensure)])), ["changed", "changed"], "{ensure}");
+        assert_eq!(
+            told(&machine.apply(vec![hold(), package(ensure)])),
+            ["unchanged", "unchanged"],
+            "{ensure}"
+        );
+    }
+    // A lock limits the versions of a package that is not installed as well.
+    let machine = Machine::rocky("bash 0 5 1.el9 x86_64\n");
+    machine.index("zsh 0 6.0 1.el9 x86_64\n");
+    machine.files.entries.borrow_mut().insert(LOCKS.into(), FakeFile::of("zsh-0:5.9-1.el9.*\n"));
+    machine.becomes_as("bash 0 5 1.el9 x86_64\n");
+    machine.becomes_as("bash 0 5 1.el9 x86_64\nzsh 0 6.0 1.el9 x86_64\n");
+    assert_eq!(told(&machine.apply(vec![hold(), package("6.0")])), ["changed", "changed"]);
+    assert!(!machine.files.entries.borrow().contains_key(std::path::Path::new(LOCKS)));
 }
 
 #[test]

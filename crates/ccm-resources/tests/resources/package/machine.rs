@@ -131,7 +131,8 @@ impl Machine {
     }
 
     fn run(&self, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
-        let executor = LocalExecutor::new(&self.runner, &self.runner.fake, &self.files);
+        let runner = Locking { runner: &self.runner, files: &self.files };
+        let executor = LocalExecutor::new(&runner, &self.runner.fake, &self.files);
         let (system, files, clock) = (&self.runner.fake, &self.files, &self.clock);
         let host = Host { executor: &executor, system, files, clock };
         run_simply(resources, host, noop)
@@ -201,6 +202,38 @@ pub(crate) fn told(transactions: &[Transaction]) -> Vec<String> {
         other => other.word().to_owned(),
     };
     transactions.iter().map(told).collect()
+}
+
+/// List of the plugin versionlock of dnf.
+pub(crate) const LOCKS: &str = "/etc/dnf/plugins/versionlock.list";
+
+/// Runner whose `dnf versionlock` changes the list of locks.
+struct Locking<'a> {
+    runner: &'a Packaged,
+    files: &'a FakeFiles,
+}
+
+impl Runner for Locking<'_> {
+    fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
+        self.runner.preflight(command)
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        let args: Vec<&str> = command.args.iter().filter_map(|arg| arg.to_str()).collect();
+        if let ["versionlock", verb, name] = args[..] {
+            let mut entries = self.files.entries.borrow_mut();
+            match verb {
+                "add" => entries.insert(LOCKS.into(), FakeFile::of(&format!("{name}-0:5.9-1.el9.*\n"))),
+                _ => entries.remove(std::path::Path::new(LOCKS)),
+            };
+        }
+        self.runner.run(command, cancellation, on_line)
+    }
 }
 
 /// Runner with a package database that changes with each change.

@@ -3,10 +3,12 @@
 mod change;
 mod decide;
 mod desired;
+mod index_age;
 mod properties;
 mod provider;
 mod rules;
 mod state;
+mod virtual_name;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};

@@ -127,9 +127,10 @@ impl Tool for Pacman {
                 names.iter().copied().filter(|name| !found.contains_key(*name)).collect();
             // The search finds what provides a name, too, and what has it as its description.
             let others: BTreeSet<&str> = found.keys().copied().filter(|name| !names.contains(name)).collect();
-            let mut virtuals = match unknown.is_empty() {
-                true => HashMap::new(),
-                false => providers_among(scope, &others, &unknown, "-Si").await?,
+            let mut virtuals = if unknown.is_empty() {
+                HashMap::new()
+            } else {
+                providers_among(scope, &others, &unknown, "-Si").await?
             };
             let mut availability = |name: &&str| match (found.get(*name), virtuals.remove(*name)) {
                 (Some(found), _) => found.clone(),

@@ -8,7 +8,8 @@ use ccm_host::CancellationLevel;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
-use super::provider::{FailedRefresh, Packages, is_index_relevant, is_root};
+use super::index_age::FailedRefresh;
+use super::provider::{Packages, is_index_relevant, is_root};
 use super::state::{PackageState, shown_age};
 use crate::parts::packages::{
     Availability, ChangeKind, CommandLimits, Package, PackageTarget, Presence, Tool, ToolCommand, index_age,

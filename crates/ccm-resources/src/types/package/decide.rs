@@ -7,7 +7,8 @@ use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::rules::PackageRule;
 use super::state::{PackageState, describe, shown_age};
-use crate::parts::packages::{Availability, Package, PackageEnsure, Presence, UpdateCache, quoted_names};
+use super::virtual_name::{is_virtual, provided_warning, virtual_failure, virtual_removal};
+use crate::parts::packages::{Availability, Package, PackageEnsure, Presence, UpdateCache};
 
 pub(crate) struct PackageKind;
 
@@ -202,42 +203,6 @@ fn plan_removal(package: &Package, state: &PackageState) -> PackagePlan {
     }
 }
 
-/// Returns `true` for a name that is only provided by installed packages, and not that of a package of the index.
-fn is_virtual(state: &PackageState) -> bool {
-    !state.providers.is_empty()
-        && matches!(state.availability, Availability::Unknown | Availability::Virtual { .. })
-}
-
-/// Returns the failure of removing a virtual package: which of the packages should go is for the manifest to say.
-fn virtual_removal(package: &Package, state: &PackageState) -> Failure {
-    let hint = match (&state.providers[..], state.are_providers_wanted) {
-        (_, true) => "remove one of the resources: the manifest wants what provides it".to_owned(),
-        ([one], false) => format!("write `{one}: {{ensure: absent}}` to remove that package"),
-        (several, false) => format!("write each package to remove: {}", listed(several)),
-    };
-    virtual_failure(package, state).with_hint(hint)
-}
-
-fn virtual_failure(package: &Package, state: &PackageState) -> Failure {
-    let (name, by) = (&package.name, quoted_names(&state.providers));
-    Failure::conflict(format!("`{name}` is a virtual package, which is provided by the installed {by}"))
-}
-
-/// Returns the warning about a package that is not installed, while another one that is installed provides its name.
-fn provided_warning(package: &Package, state: &PackageState) -> Option<String> {
-    let is_told = package.ensure == PackageEnsure::Absent
-        && state.installed().is_none()
-        && !state.providers.is_empty()
-        && !state.are_providers_wanted
-        && matches!(plan(package, state), PackagePlan::Keep(_));
-    let (name, by) = (&package.name, quoted_names(&state.providers));
-    is_told.then(|| {
-        format!(
-            "`{name}` is not installed, but provided by the installed {by}: name that package to remove it"
-        )
-    })
-}
-
 fn plan_latest(package: &Package, state: &PackageState, installed: &str) -> PackagePlan {
     let shown = |version| state.scheme.shown(version).to_owned();
     if state.is_stale {
@@ -357,7 +322,7 @@ fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Fa
 }
 
 /// Lists the first few names and the number of the others.
-fn listed<S: AsRef<str>>(all: &[S]) -> String {
+pub(super) fn listed<S: AsRef<str>>(all: &[S]) -> String {
     const NAMED: usize = 5;
     let named: Vec<&str> = all.iter().take(NAMED).map(AsRef::as_ref).collect();
     match all.len().saturating_sub(NAMED) {

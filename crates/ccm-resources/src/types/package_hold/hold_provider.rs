@@ -39,8 +39,8 @@ impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
             let mut by_name = self.0.providers(scope, &database, &[&hold.name]).await?;
             providers = by_name.remove(&hold.name).unwrap_or_default();
         }
-        let held = providers.iter().filter(|provider| self.0.is_held(&database, provider));
-        let held_providers = held.cloned().collect();
+        let held_providers =
+            providers.iter().filter(|provider| self.0.is_held(&database, provider)).cloned().collect();
         Ok(HoldState { version, is_held, providers, held_providers })
     }
 

@@ -74,7 +74,7 @@ fn sections(file: &DefinitionFile) -> Vec<Section<'_>> {
             if line.starts_with([' ', '\t']) {
                 // A value goes on in an indented line.
                 if let Some((_, _, value)) = section.values.last_mut() {
-                    *value = format!("{value} {}", line.trim()).trim().to_owned();
+                    format!("{value} {}", line.trim()).trim().clone_into(value);
                 }
             } else if let Some((key, value)) = line.split_once('=') {
                 section.values.push((key.trim(), number, value.trim().to_owned()));

@@ -155,7 +155,7 @@ pub(crate) fn status(packages: &[&str]) -> String {
         let mut words = package.split(' ');
         let [name, status, version] = [(); 3].map(|()| words.next().expect("three words"));
         let provides: String =
-            words.map(|names| format!("Provides: {}\n", names.replace(',', ", "))).collect();
+            words.next().map(|names| format!("Provides: {}\n", names.replace(',', ", "))).unwrap_or_default();
         let (want, status) = if status == "held" { ("hold", "installed") } else { ("install", status) };
         format!(
             "Package: {name}\nStatus: {want} ok {status}\nArchitecture: amd64\nVersion: {version}\n{provides}\n"

@@ -174,10 +174,10 @@ fn virtual_package_of_pacman_is_named_with_its_providers() {
 
 #[test]
 fn virtual_package_is_not_held() {
-    let held = "postfix held 3.7 mail-transport-agent,default-mta";
+    let postfix = "postfix held 3.7 mail-transport-agent,default-mta";
     let hold = |ensure| resource("package_hold", "mail-transport-agent", &[("ensure", ensure)]);
     for noop in [false, true] {
-        let machine = Machine::debian(&[held]);
+        let machine = Machine::debian(&[postfix]);
         let run = |resource| if noop { machine.noop(vec![resource]) } else { machine.apply(vec![resource]) };
         let done = run(hold("present"));
         let sentence = "`mail-transport-agent` is not installed, but provided by the installed `postfix`";

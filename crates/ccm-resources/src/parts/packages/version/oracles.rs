@@ -58,7 +58,7 @@ impl Random {
         let right = match self.below(4) {
             0 => self.version(separators),
             1 => left.clone() + self.one_of(separators) + self.one_of(&PARTS),
-            2 => left[..1 + self.below(left.len())].trim_end_matches(['-', ':']).to_owned(),
+            2 => left[..=self.below(left.len())].trim_end_matches(['-', ':']).to_owned(),
             _ => {
                 let (from, to) = (self.one_of(separators), self.one_of(separators));
                 if from.is_empty() { left.clone() } else { left.replacen(from, to, 1) }

@@ -44,6 +44,7 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "unchanged changed unchanged unchanged unchanged unchanged",
     ),
     ("verify", 0, "changed changed changed changed", "unchanged unchanged changed unchanged"),
+    ("executors", 0, "changed changed", "changed changed"),
     (
         "sandbox",
         0,

@@ -44,6 +44,8 @@ struct ChangeIndex {
     /// The nearest change by each resource that is or requires one, directly or not.
     required: HashMap<ResourceIndex, usize>,
     arbitrary: Option<usize>,
+    /// The latest change of a file system, which may hold anything below its mount point.
+    mount: Option<usize>,
 }
 
 impl NoopChanges {
@@ -60,7 +62,8 @@ impl NoopChanges {
         let index = &mut self.indexes[usize::from(change.is_never_made)];
         index.required.insert(resource, position);
         if change.is_arbitrary {
-            index.arbitrary = Some(position);
+            let is_mount = change.claims.iter().any(|claim| claim.kind == ClaimKind::MountPoint);
+            *(if is_mount { &mut index.mount } else { &mut index.arbitrary }) = Some(position);
         }
         for claim in &change.claims {
             index.claimed.extend(provided(claim).map(|key| ((claim.kind, key), position)));
@@ -81,26 +84,31 @@ impl NoopChanges {
         is_never_made: bool,
         graph: &Graph,
     ) -> Option<NearestChange> {
-        let (kinds, key): (&[ClaimKind], _) = match missing {
-            MissingPrerequisite::Principal(name) => (&PRINCIPALS, name.clone()),
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let (kinds, keys): (&[ClaimKind], Vec<String>) = match missing {
+            MissingPrerequisite::Principal(name) => (&PRINCIPALS, vec![name.clone()]),
             MissingPrerequisite::Program(name) | MissingPrerequisite::Unit(name) => {
-                (&[ClaimKind::Path], name.clone())
+                (&[ClaimKind::Path], vec![name.clone()])
             }
-            MissingPrerequisite::Path(path) => (&[ClaimKind::Path], path.to_string_lossy().into_owned()),
-            MissingPrerequisite::Package(name) => (&[ClaimKind::Package], name.clone()),
-            MissingPrerequisite::NoHold(name) => (&[ClaimKind::PackageHold], name.clone()),
-            MissingPrerequisite::NoMount(path) => {
-                (&[ClaimKind::MountPoint], path.to_string_lossy().into_owned())
+            MissingPrerequisite::Path(path) => (&[ClaimKind::Path], vec![text(path)]),
+            MissingPrerequisite::Package(name) => (&[ClaimKind::Package], vec![name.clone()]),
+            MissingPrerequisite::NoHold(name) => (&[ClaimKind::PackageHold], vec![name.clone()]),
+            MissingPrerequisite::NoMount(path) => (&[ClaimKind::MountPoint], vec![text(path)]),
+            MissingPrerequisite::Writable(path) => {
+                (&[ClaimKind::MountPoint], path.ancestors().map(text).collect())
             }
         };
         let indexes = &self.indexes[..=usize::from(is_never_made)];
-        let keys = kinds.iter().map(|kind| (*kind, key.clone()));
+        let keys = kinds.iter().flat_map(|kind| keys.iter().map(|key| (*kind, key.clone())));
         let claimed = keys
             .flat_map(|key| indexes.iter().filter_map(move |index| index.claimed.get(&key).copied()))
             .max();
         let required = || indexes.iter().filter_map(|index| index.nearest_required(of, graph)).max();
         let related = claimed.or_else(required);
-        let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary).max();
+        let is_of_mounts =
+            matches!(missing, MissingPrerequisite::NoMount(_) | MissingPrerequisite::Writable(_));
+        let mount = |index: &ChangeIndex| index.mount.filter(|_| !is_of_mounts);
+        let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary.max(mount(index))).max();
         let position = related.or_else(arbitrary)?;
         Some(NearestChange { resource: self.changed[position], is_related: related.is_some() })
     }

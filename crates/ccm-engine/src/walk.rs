@@ -372,6 +372,7 @@ impl StepHost for Walk<'_> {
         let missing = match missing {
             MissingPrerequisite::Path(path) => MissingPrerequisite::Path(self.canonical(path)),
             MissingPrerequisite::NoMount(path) => MissingPrerequisite::NoMount(self.canonical(path)),
+            MissingPrerequisite::Writable(path) => MissingPrerequisite::Writable(self.canonical(path)),
             MissingPrerequisite::Program(name) => {
                 MissingPrerequisite::Program(self.spellings.canonical(name).into_owned())
             }

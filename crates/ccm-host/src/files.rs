@@ -24,6 +24,7 @@ mod tree;
 mod user_file;
 mod version;
 mod walk;
+mod writable;
 mod write;
 
 use std::io;
@@ -214,6 +215,13 @@ pub trait Files {
     /// `below` any path below it.
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError>;
 
+    /// Returns the error of a change that the file system or a flag of the file forbids: a file system that is mounted
+    /// read-only, a file that is immutable. Directories above the path need not exist.
+    fn check_writable(&self, path: &Path, part: ChangedPart) -> Result<(), FileError> {
+        let _ = (path, part);
+        Ok(())
+    }
+
     /// Copies a file to `backups` in the state directory, readable only by the user who runs ccm. Returns the
     /// path of the copy.
     fn back_up(
@@ -238,6 +246,19 @@ pub trait Files {
 
     /// Returns the name of a group; `None` if no group has this number.
     fn group_name(&self, gid: u32) -> Result<Option<String>, FileError>;
+}
+
+/// Part of the file system that a change needs, for [`Files::check_writable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangedPart {
+    /// The entry of the path in its directory: a file or link is made, replaced or removed.
+    Entry,
+    /// The same for a directory that does not exist.
+    NewDirectory,
+    /// Owner, group and mode of what is at the path.
+    Attributes,
+    /// Entries of the directory at the path.
+    Inside,
 }
 
 /// Name of a backup up to the time.

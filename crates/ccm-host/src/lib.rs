@@ -114,7 +114,7 @@ pub use executor::{
     Workdir, run_launched,
 };
 pub use files::{
-    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, ExtractionTarget,
+    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ContentUse, ExtractionTarget,
     FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy,
     InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles,
     TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem,

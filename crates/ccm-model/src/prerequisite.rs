@@ -24,4 +24,6 @@ pub enum MissingPrerequisite {
     NoHold(String),
     /// No file system mounted on this path.
     NoMount(#[serde(with = "PathText")] PathBuf),
+    /// A file system at or above this path that lets it be changed.
+    Writable(#[serde(with = "PathText")] PathBuf),
 }

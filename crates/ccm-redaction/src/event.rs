@@ -163,7 +163,11 @@ impl Redactor {
                 | MissingPrerequisite::Package(name)
                 | MissingPrerequisite::NoHold(name),
             ) => self.text(name),
-            Some(MissingPrerequisite::Path(path) | MissingPrerequisite::NoMount(path)) => {
+            Some(
+                MissingPrerequisite::Path(path)
+                | MissingPrerequisite::NoMount(path)
+                | MissingPrerequisite::Writable(path),
+            ) => {
                 if let Cow::Owned(redacted) = self.redact(&path.to_string_lossy()) {
                     *path = redacted.into();
                 }

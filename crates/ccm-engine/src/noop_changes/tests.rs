@@ -33,6 +33,7 @@ fn linear_search(
             )
             | (MissingPrerequisite::Package(name), ClaimKind::Package, _)
             | (MissingPrerequisite::NoHold(name), ClaimKind::PackageHold, _) => *name == claim.key,
+            (MissingPrerequisite::Writable(missing), ClaimKind::MountPoint, _) => missing.starts_with(path),
             (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
                 path.starts_with(missing)
             }
@@ -52,7 +53,10 @@ fn linear_search(
     let required = graph.with_requirements(&[of]);
     let related =
         latest(&|_, change| change.2.iter().any(is_provided)).or_else(|| latest(&|index, _| required[index]));
-    let resource = related.or_else(|| latest(&|_, change| change.1))?;
+    let is_of_mounts = matches!(missing, MissingPrerequisite::NoMount(_) | MissingPrerequisite::Writable(_));
+    let is_mount = |change: &ChangeParts| change.2.iter().any(|claim| claim.kind == ClaimKind::MountPoint);
+    let resource =
+        related.or_else(|| latest(&|_, change| change.1 && !(is_of_mounts && is_mount(change))))?;
     Some(NearestChange { resource, is_related: related.is_some() })
 }
 
@@ -68,6 +72,7 @@ fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
         name().prop_map(MissingPrerequisite::NoHold),
         select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::Path(path.into())),
         select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::NoMount(path.into())),
+        select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::Writable(path.into())),
     ]
 }
 

@@ -84,6 +84,19 @@ pub enum FileError {
     /// The path is a mount point.
     #[error("can't replace or remove mount point \"{}\"", .0.display())]
     MountPoint(PathBuf),
+    /// The file system of the path is mounted read-only.
+    #[error("\"{}\" is on a file system that is mounted read-only", .0.display())]
+    ReadOnly(PathBuf),
+    /// The path or its directory has a flag that forbids the change.
+    #[error("\"{}\" can't be changed: \"{}\" is {}", .path.display(), .part.display(), fixed(*.is_append_only))]
+    Fixed {
+        /// The path.
+        path: PathBuf,
+        /// The path or its directory.
+        part: PathBuf,
+        /// `true` if data can be added.
+        is_append_only: bool,
+    },
     /// The root directory can't be removed or replaced.
     #[error("\"/\" is never removed or replaced")]
     Root,
@@ -164,6 +177,10 @@ pub enum FileStep {
     Lookup,
 }
 
+fn fixed(is_append_only: bool) -> &'static str {
+    if is_append_only { "append-only" } else { "immutable" }
+}
+
 impl FileStep {
     fn of(&self, path: &Path) -> String {
         let path = path.display();
@@ -224,6 +241,13 @@ impl FileError {
         if let Self::ParentMissing(path) | Self::NotADirectory { part: path, .. } = self {
             failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
         }
+        if let Self::ReadOnly(path) | Self::Fixed { path, .. } = self {
+            failure.missing = Some(MissingPrerequisite::Writable(path.clone()).into());
+        }
+        if let Self::Fixed { part, is_append_only, .. } = self {
+            let flag = if *is_append_only { "a" } else { "i" };
+            failure.hints.push(format!("run `chattr -{flag} {}` if ccm may change it", part.display()));
+        }
         failure.hints.extend(self.hint().map(str::to_owned));
         failure
     }
@@ -236,6 +260,7 @@ impl FileError {
                     "change the owner of the link to root, to the user who runs ccm, or to the owner of the target",
                 );
             }
+            Self::ReadOnly(_) => return Some("remount the file system of this path read-write"),
             Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } => {
                 return Some(
                     "use a path whose directories all belong to root, and that nobody else can change",

@@ -8,9 +8,9 @@ use ccm_model::FileVersion;
 
 use super::content::{digest_of_open, sha256};
 use super::{
-    BackupName, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
-    OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
-    UserFileContent, WalkStep,
+    BackupName, ChangedPart, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent,
+    NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath,
+    UserFile, UserFileContent, WalkStep,
 };
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
@@ -220,6 +220,10 @@ impl<T: FilesMiddleware> Files for T {
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
         self.inner().blocking_mount(path, below)
+    }
+
+    fn check_writable(&self, path: &Path, part: ChangedPart) -> Result<(), FileError> {
+        self.inner().check_writable(path, part)
     }
 
     fn back_up(

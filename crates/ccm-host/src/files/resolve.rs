@@ -193,6 +193,11 @@ impl ResolvedPath {
             .map_err(FileError::at(&self.parent_path(), FileStep::Inspect))
     }
 
+    /// Returns the path of the open directory, without links.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     pub(super) fn parent_path(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("/")).to_owned()
     }
@@ -227,6 +232,13 @@ impl ResolvedPath {
             Err(error) => Err(FileError::step(&self.path, FileStep::Inspect, error)),
         }
     }
+}
+
+/// Resolves a path without its last part being followed. Directories above need not exist.
+pub(super) fn without_last(path: &Path) -> Result<ResolvedPath, FileError> {
+    let resolved = resolve(path, ResolveRules { allow_missing: true, ..ResolveRules::default() })?;
+    resolved.check_links()?;
+    Ok(resolved)
 }
 
 /// Returns the path without links. A link of an untrusted user is an error.

@@ -11,10 +11,10 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
-    BackupName, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
-    PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
+    BackupName, ChangedPart, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent,
+    NewFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
     UserFileContent, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
-    resolve, tree, user_file, version, walk, write,
+    resolve, tree, user_file, version, walk, writable, write,
 };
 use crate::account::AccountDatabases;
 use crate::command::Cancellation;
@@ -201,6 +201,10 @@ impl Files for SystemFiles {
             Err(FileError::MountPoint(mount)) => Ok(Some(mount)),
             Err(error) => Err(error),
         }
+    }
+
+    fn check_writable(&self, path: &Path, part: ChangedPart) -> Result<(), FileError> {
+        writable::check(path, part)
     }
 
     fn back_up(

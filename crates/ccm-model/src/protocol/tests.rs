@@ -55,6 +55,7 @@ fn failures() -> Vec<Failure> {
         MissingPrerequisite::Package("nginx".to_owned()),
         MissingPrerequisite::NoHold("nginx".to_owned()),
         MissingPrerequisite::NoMount(PathBuf::from("/a")),
+        MissingPrerequisite::Writable(PathBuf::from("/a")),
     ];
     let full = |missing| Failure {
         location: Some(Box::new(Location { file: "m.yaml".to_owned(), line: 4, column: 11 })),

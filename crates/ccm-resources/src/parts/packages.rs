@@ -19,8 +19,8 @@ pub(crate) use names::{name_error, quoted_names, version_error};
 pub(crate) use package::{MAX_AGE_FOR_LATEST, Package, PackageEnsure, UpdateCache};
 pub(crate) use pacman::Pacman;
 pub(crate) use tool::{
-    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, index_age, is_index_outdated, outdate_index,
-    own_refresh_is_older, refresh_is_older, remember_refresh, shared_database,
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, check_database, index_age, is_index_outdated,
+    outdate_index, own_refresh_is_older, refresh_is_older, remember_refresh, shared_database,
 };
 pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 pub(crate) use version::VersionScheme;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{FileError, Files};
+use ccm_host::{ChangedPart, FileError, Files};
 use ccm_model::{Failure, MissingPrerequisite};
 
 /// Returns the failure for an error of the files, with a hint where there is one.
@@ -38,12 +38,31 @@ pub(crate) fn mount_point(path: &Path) -> Failure {
         .with_hint("unmount the file system, or manage the files in it")
 }
 
-/// Returns the failure of replacing or removing a path on which a file system is mounted. A run fails before it changes
-/// anything, and noop with the same words.
+/// Returns the failure of making, replacing or removing a path on which a file system is mounted, or that can't be
+/// changed. A run fails before it changes anything, and noop with the same words.
 pub(crate) fn check_replaceable(path: &Path, files: &dyn Files) -> Result<(), Failure> {
-    if !files.exists(path).unwrap_or(false) {
-        return Ok(());
+    if files.exists(path).unwrap_or(false)
+        && let Some(mount) = files.blocking_mount(path, false).map_err(|error| file_failure(&error))?
+    {
+        return Err(mount_point(&mount));
     }
-    let mount = files.blocking_mount(path, false).map_err(|error| file_failure(&error))?;
-    mount.map_or(Ok(()), |mount| Err(mount_point(&mount)))
+    check_writable(path, ChangedPart::Entry, files)
+}
+
+/// Returns the failure of a change that the file system or a flag of the file forbids.
+pub(crate) fn check_writable(path: &Path, part: ChangedPart, files: &dyn Files) -> Result<(), Failure> {
+    files.check_writable(path, part).map_err(|error| file_failure(&error))
+}
+
+/// Checks as [`check_replaceable`] does a path that a program changes for ccm. What ccm may not look at is left to the
+/// program.
+pub(crate) fn check_replaceable_by_program(path: &Path, files: &dyn Files) -> Result<(), Failure> {
+    match check_replaceable(path, files) {
+        Err(failure) if failure.missing.as_deref().is_some_and(is_obstacle) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+fn is_obstacle(missing: &MissingPrerequisite) -> bool {
+    matches!(missing, MissingPrerequisite::NoMount(_) | MissingPrerequisite::Writable(_))
 }

@@ -1,5 +1,6 @@
 //! The user resource: a user of this machine.
 
+mod changed_paths;
 mod changes;
 mod decide;
 mod desired;

@@ -8,3 +8,4 @@ mod modules;
 mod mounts;
 mod names;
 mod parameters;
+mod unwritable;

@@ -7,13 +7,15 @@ pub(super) mod version;
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_engine::Suitability;
+use ccm_engine::{Context, Suitability};
 use ccm_host::{CancellationLevel, FileKind, Host, InspectOptions};
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::Installation;
 use super::package::Package;
-use super::tool::{ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, bytes, exists, suits};
+use super::tool::{
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, bytes, check_database, exists, suits,
+};
 use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
 use crate::support::program::ProgramScope;
@@ -42,6 +44,10 @@ const MAX_NAMES_PER_QUERY: usize = 1500;
 pub(crate) struct Apt;
 
 impl HoldTool for Apt {
+    fn check_holds(&self, context: &Context<'_>) -> Result<(), Failure> {
+        check_database(self, context)
+    }
+
     fn hold(&self, _: Host<'_>, name: &str, holds: bool) -> ToolCommand {
         let (title, verb) = if holds { ("apt-mark hold", "hold") } else { ("apt-mark unhold", "unhold") };
         ToolCommand::new(APT_MARK, title, &[verb, "--", name])
@@ -52,6 +58,10 @@ impl Tool for Apt {
     const NAME: &'static str = "apt";
 
     type Database = DpkgDatabase;
+
+    fn database_directories(&self) -> &'static [&'static str] {
+        &["/var/lib/dpkg"]
+    }
 
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Debian

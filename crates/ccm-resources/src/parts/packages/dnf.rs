@@ -7,8 +7,9 @@ mod skipped_repositories;
 pub(super) mod version;
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use ccm_engine::Suitability;
+use ccm_engine::{Context, Suitability};
 use ccm_host::{CancellationLevel, Host};
 use ccm_model::Failure;
 
@@ -17,6 +18,7 @@ use super::package::{Package, PackageEnsure};
 use super::tool::{ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, exists, suits, text};
 use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
+use crate::support::file_failure::check_replaceable_by_program;
 use crate::support::program::ProgramScope;
 use locks::Locks;
 
@@ -45,6 +47,13 @@ pub(crate) struct DnfState {
 }
 
 impl HoldTool for Dnf {
+    fn check_holds(&self, context: &Context<'_>) -> Result<(), Failure> {
+        let files = context.host.files;
+        let lists = VERSION_LOCKS[..2].iter().map(Path::new);
+        let mut found = lists.filter(|path| files.exists(path).unwrap_or(false));
+        found.try_for_each(|path| check_replaceable_by_program(path, files))
+    }
+
     fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand {
         let (title, verb) =
             if holds { ("dnf versionlock add", "add") } else { ("dnf versionlock delete", "delete") };
@@ -61,6 +70,10 @@ impl Tool for Dnf {
     const NAME: &'static str = "dnf";
 
     type Database = DnfState;
+
+    fn database_directories(&self) -> &'static [&'static str] {
+        &["/usr/lib/sysimage/rpm", "/var/lib/rpm"]
+    }
 
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Rpm

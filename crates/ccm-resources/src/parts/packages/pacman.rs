@@ -51,6 +51,10 @@ impl Tool for Pacman {
 
     type Database = PacmanState;
 
+    fn database_directories(&self) -> &'static [&'static str] {
+        &["/var/lib/pacman"]
+    }
+
     fn scheme(&self) -> VersionScheme {
         VersionScheme::Alpm
     }

@@ -7,13 +7,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::Host;
+use ccm_host::{ChangedPart, Host};
 use ccm_model::{Failure, FailureKind};
 
 use super::installation::{Availability, Installation};
 use super::package::Package;
 use super::tool_command::ToolCommand;
 use super::version::VersionScheme;
+use crate::support::file_failure::check_writable;
 use crate::support::mark::Mark;
 use crate::support::program::ProgramScope;
 
@@ -29,6 +30,9 @@ pub(crate) trait Tool: Sync + 'static {
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
     async fn read(&self, scope: ProgramScope<'_>) -> Result<Self::Database, Failure>;
+
+    /// Directories with the database of the tool. The one that exists is written by every change.
+    fn database_directories(&self) -> &'static [&'static str];
 
     fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
@@ -98,8 +102,19 @@ pub(crate) trait Tool: Sync + 'static {
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
 }
 
+/// Returns the failure of a change of packages that a read-only file system prevents.
+pub(crate) fn check_database<T: Tool>(tool: &T, context: &Context<'_>) -> Result<(), Failure> {
+    let files = context.host.files;
+    let directories = tool.database_directories().iter().map(Path::new);
+    let found = directories.into_iter().find(|path| files.is_directory(path).unwrap_or(false));
+    found.map_or(Ok(()), |path| check_writable(path, ChangedPart::Inside, files))
+}
+
 /// Tool with a command that holds packages.
 pub(crate) trait HoldTool: Tool {
+    /// Returns the failure of a hold that a read-only file system prevents.
+    fn check_holds(&self, context: &Context<'_>) -> Result<(), Failure>;
+
     /// Command that holds a package at its version, or releases it.
     fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
 

@@ -1,5 +1,7 @@
 //! Files with the authorized keys of a user.
 
+use std::path::PathBuf;
+
 use ccm_engine::Context;
 use ccm_host::{Account, FileError, Files, UserFile, UserFileContent};
 use ccm_model::ClaimKind;
@@ -77,6 +79,11 @@ impl KeyFiles {
             }
         }
         Ok(Self(found))
+    }
+
+    /// Returns the paths of all such files, whether they exist or not.
+    pub(crate) fn paths(account: &Account) -> impl Iterator<Item = PathBuf> + '_ {
+        FILES.into_iter().map(|name| named(account, name).path())
     }
 
     /// Returns the number of keys that no resource manages.

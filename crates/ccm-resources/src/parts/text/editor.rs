@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{FileAttributes, FileError, Files, InspectOptions};
+use ccm_host::{ChangedPart, FileAttributes, FileError, Files, InspectOptions};
 use ccm_model::Failure;
 
 use super::cache::ReadFiles;
@@ -15,7 +15,7 @@ use super::{FilePart, PartChange};
 use crate::parts::backup::back_up;
 use crate::parts::diff::hidden_lines;
 use crate::parts::validator::{NewText, validate};
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::secret_content::mark_secret;
 
 /// Mode of a new file with a secret.
@@ -88,6 +88,9 @@ fn status<P: FilePart>(
     let Ok(EditPlan::Create(change) | EditPlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
     if state.content.is_some() {
         state.mount = files.blocking_mount(&written, false).map_err(|error| file_failure(&error))?;
+    }
+    if state.mount.is_none() && !state.parent_missing {
+        check_writable(&written, ChangedPart::Entry, files)?;
     }
     let redactor = context.secrets.redactor();
     state.holds_secret =

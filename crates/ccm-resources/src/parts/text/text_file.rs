@@ -88,10 +88,10 @@ impl TextFile {
         Ok(Self::found(&self.path, Some(Rc::new(new))))
     }
 
-    /// Returns the failure of a write or a removal that a mounted file system prevents.
+    /// Returns the failure of a write or a removal that a mounted file system or a flag of the file prevents.
     pub(crate) fn check_replaceable(&self, context: &Context<'_>) -> Result<(), Failure> {
         let files = context.host.files;
-        if self.exists() { check_replaceable(&written_path(&self.path, files)?, files) } else { Ok(()) }
+        check_replaceable(&written_path(&self.path, files)?, files)
     }
 
     /// Removes the file, or the link in its place.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::Context;
-use ccm_host::{FileError, Files, NewContent, NewFile, TreeEntryKind};
+use ccm_host::{ChangedPart, FileError, Files, NewContent, NewFile, TreeEntryKind};
 use ccm_model::Failure;
 
 use super::plan::{TreeChange, TreeChangeKind};
@@ -77,8 +77,8 @@ fn write(
     files.write(path, &NewFile { content, attributes }).map(|_| ())
 }
 
-/// Checks in noop that no other user could have prepared an entry whose attributes are to be changed, and that no
-/// file is a mount point.
+/// Checks before a change that no other user could have prepared an entry whose attributes are to be changed, that no
+/// file is a mount point, and that every entry can be changed.
 pub(crate) fn check(root: &Path, changes: &[TreeChange], files: &dyn Files) -> Result<(), Failure> {
     for change in changes {
         let path = root.join(&change.path);
@@ -93,7 +93,12 @@ pub(crate) fn check(root: &Path, changes: &[TreeChange], files: &dyn Files) -> R
             }
             _ => Ok(()),
         };
-        result.map_err(|error| file_failure(&error))?;
+        let part = match &change.kind {
+            TreeChangeKind::SetAttributes { .. } => ChangedPart::Attributes,
+            TreeChangeKind::MakeDirectory(_) => ChangedPart::NewDirectory,
+            _ => ChangedPart::Entry,
+        };
+        result.and_then(|()| files.check_writable(&path, part)).map_err(|error| file_failure(&error))?;
     }
     Ok(())
 }

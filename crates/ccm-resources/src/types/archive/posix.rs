@@ -6,7 +6,9 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_fetch::{
     ExtractError, ExtractRequest, Extracted, HttpError, HttpRequest, MAX_ARCHIVE_ENTRIES, extract,
 };
-use ccm_host::{FileAttributes, FileError, FileKind, HashPolicy, InspectOptions, OpenFile, StagedFile};
+use ccm_host::{
+    ChangedPart, FileAttributes, FileError, FileKind, Files, HashPolicy, InspectOptions, OpenFile, StagedFile,
+};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ArchivePlan, ArchiveResource, plan};
@@ -15,7 +17,7 @@ use super::state::{ArchiveEffect, ArchiveState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::path_walk::{make_parents, missing_parents, parents_note};
 use crate::parts::web;
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::values::principal::principal_number;
 
 /// Maximum size of a list of checksums.
@@ -112,7 +114,27 @@ fn status(
     if let (ArchivePlan::Fetch(_) | ArchivePlan::Extract, Some(extraction)) = (&plan, &archive.extraction) {
         complete_extraction(extraction, &mut state, context)?;
     }
+    if matches!(reading, ReadPurpose::Before { .. }) {
+        check_changes(archive, &state, files)?;
+    }
     Ok(state)
+}
+
+/// Returns the failure of a plan that a file system or a flag of a file forbids.
+fn check_changes(archive: &DesiredArchive, state: &ArchiveState, files: &dyn Files) -> Result<(), Failure> {
+    let (own, extracts) = match plan(archive, state) {
+        ArchivePlan::Keep(_) | ArchivePlan::Fail(_) => return Ok(()),
+        ArchivePlan::Fetch(_) => (Some(ChangedPart::Entry), true),
+        ArchivePlan::Extract => (archive.cleanup.then_some(ChangedPart::Entry), true),
+        ArchivePlan::SetAttributes(_) => (Some(ChangedPart::Attributes), false),
+        ArchivePlan::Remove => (Some(ChangedPart::Entry), false),
+    };
+    own.map_or(Ok(()), |part| check_writable(&archive.path, part, files))?;
+    match archive.extraction.as_ref().filter(|_| extracts) {
+        Some(Extraction { into, .. }) => check_writable(into, ChangedPart::Inside, files)
+            .map_err(|failure| failure.of_property("extract_parent")),
+        None => Ok(()),
+    }
 }
 
 /// Returns `true` if the path exists. A dangling link exists too.

@@ -11,7 +11,7 @@ use super::decide::{DesiredKey, KeyState, new_content};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::ssh_keys::key_file::{file, read};
 use crate::parts::text::check_encoding;
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_replaceable_by_program, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct PosixKeys;
@@ -20,7 +20,7 @@ impl Provider<Object<DesiredKey>> for PosixKeys {
     async fn status(
         &self,
         key: &DesiredKey,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<KeyState, Failure> {
         let account = match context.host.system.account(&key.user) {
@@ -47,6 +47,10 @@ impl Provider<Object<DesiredKey>> for PosixKeys {
             Err(error) => return Err(without_rights(&error, &account, context.host.files)),
         }
         state.account = Some(account);
+        let is_changed = !matches!(key.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_));
+        if let Some(account) = state.account.as_ref().filter(|_| reading.is_before() && is_changed) {
+            check_replaceable_by_program(&file(account).path(), context.host.files)?;
+        }
         Ok(state)
     }
 

@@ -1,17 +1,19 @@
 //! Provider crontab: a line of the crontab of a user, below a comment with the name of the job.
 
 use std::ops::Range;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Exit, Host, Role};
+use ccm_host::{Exit, Files, Host, Role};
 use ccm_model::{Claim, ClaimKind, Failure, FailureKind, sha256};
 
 use super::cron_d::is_user_missing;
 use super::decide::{CronState, StrangerJob, parse_entry};
 use super::desired::{CronEntry, DesiredJob};
 use crate::parts::text::{TextLines, check_encoding, lines};
+use crate::support::file_failure::check_replaceable_by_program;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::output_tail::{bytes, text};
 use crate::support::program::Program;
@@ -43,7 +45,7 @@ impl Provider<Object<DesiredJob>> for Crontab {
     async fn status(
         &self,
         job: &DesiredJob,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<CronState, Failure> {
         let mut state = CronState::default();
@@ -62,6 +64,9 @@ impl Provider<Object<DesiredJob>> for Crontab {
             state.found = entry.map(|(_, entry)| (job.user.clone(), entry));
         }
         state.content = Some(crontab);
+        if reading.is_before() && !matches!(job.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_)) {
+            check_spool(job, context.host.files)?;
+        }
         Ok(state)
     }
 
@@ -84,6 +89,13 @@ impl Provider<Object<DesiredJob>> for Crontab {
         }
         crontab(job, "-").stdin(new).run(&*context).await
     }
+}
+
+/// Returns the failure of a change that crontab can't make, because it replaces the file of the user.
+fn check_spool(job: &DesiredJob, files: &dyn Files) -> Result<(), Failure> {
+    let directory =
+        DIRECTORIES.into_iter().map(Path::new).find(|path| files.is_directory(path).unwrap_or(false));
+    directory.map_or(Ok(()), |directory| check_replaceable_by_program(&directory.join(&job.user), files))
 }
 
 /// What a crontab has of a job.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::Context;
-use ccm_host::{FileKind, Files};
+use ccm_host::{ChangedPart, FileKind, Files};
 use ccm_model::Failure;
 
 use super::decide::{FilePlan, Removal, plan};
@@ -13,8 +13,8 @@ use super::state::{Desired, FileState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::diff;
 use crate::parts::path_walk::missing_parents;
-use crate::parts::tree::report;
-use crate::support::file_failure::file_failure;
+use crate::parts::tree::{self, report};
+use crate::support::file_failure::{check_writable, file_failure};
 
 /// Maximum number of entries to count in a directory that is to be removed.
 const MAX_COUNTED_ENTRIES: u64 = 1_000_000;
@@ -46,7 +46,23 @@ pub(super) fn complete(
         let mount = files.blocking_mount(&file.path, file.force);
         state.mount = mount.map_err(|error| file_failure(&error))?;
     }
-    Ok(())
+    if state.mount.is_none() { check_changes(file, &plan, files) } else { Ok(()) }
+}
+
+/// Returns the failure of a plan that the file system or a flag of a file forbids.
+pub(super) fn check_changes(file: &DesiredFile, plan: &FilePlan, files: &dyn Files) -> Result<(), Failure> {
+    let (own, changes) = match plan {
+        FilePlan::Inside(own, changes) => (&**own, &changes[..]),
+        plan => (plan, &[][..]),
+    };
+    let part = match own {
+        FilePlan::Keep(_) | FilePlan::Fail(_) | FilePlan::Inside(..) => None,
+        FilePlan::MakeDirectory => Some(ChangedPart::NewDirectory),
+        FilePlan::Update(differences) if !differences.content => Some(ChangedPart::Attributes),
+        _ => Some(ChangedPart::Entry),
+    };
+    part.map_or(Ok(()), |part| check_writable(&file.path, part, files))?;
+    tree::execute::check(&file.path, changes, files)
 }
 
 fn complete_plan(

@@ -6,8 +6,9 @@ use ccm_engine::Context;
 use ccm_host::{FileKind, InspectOptions};
 use ccm_model::{Action, Failure, MissingPrerequisite, Verb};
 
-use super::decide::FilePlan;
+use super::decide::{FilePlan, plan as file_plan};
 use super::desired::DesiredFile;
+use super::details::check_changes;
 use super::rules::FileRule;
 use super::state::FileState;
 use crate::parts::backup::back_up;
@@ -24,7 +25,7 @@ pub(crate) enum LinkChange {
 }
 
 /// Reads the state of the path of a link, without what is behind it.
-pub(super) fn status(file: &DesiredFile, context: &Context<'_>) -> Result<FileState, Failure> {
+pub(super) fn status(file: &DesiredFile, before: bool, context: &Context<'_>) -> Result<FileState, Failure> {
     let files = context.host.files;
     let link = files.link_target(&file.path).map_err(|error| file_failure(&error))?;
     let mut state = FileState {
@@ -35,8 +36,18 @@ pub(super) fn status(file: &DesiredFile, context: &Context<'_>) -> Result<FileSt
     };
     if state.link.is_some() {
         state.found.link = true;
-        return Ok(state);
+    } else {
+        read_other(file, &mut state, context)?;
     }
+    if before && state.mount.is_none() {
+        check_changes(file, &file_plan(file, &state), files)?;
+    }
+    Ok(state)
+}
+
+/// Reads what is at the path in place of a link.
+fn read_other(file: &DesiredFile, state: &mut FileState, context: &Context<'_>) -> Result<(), Failure> {
+    let files = context.host.files;
     state.found =
         files.inspect(&file.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
     let would_be = |parent: &Path| context.would_be_directory(parent);
@@ -46,7 +57,7 @@ pub(super) fn status(file: &DesiredFile, context: &Context<'_>) -> Result<FileSt
     if state.found.target.is_some() {
         state.mount = files.blocking_mount(&file.path, false).map_err(|error| file_failure(&error))?;
     }
-    Ok(state)
+    Ok(())
 }
 
 pub(super) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {

@@ -51,9 +51,6 @@ impl Provider<FileResource> for Posix {
         if plan.writes_content() && !file.validators.is_empty() {
             preview(file, context).await?;
         }
-        if let FilePlan::Inside(_, changes) = &plan {
-            tree::execute::check(&file.path, changes, context.host.files)?;
-        }
         warn_of_left_entries(state, context);
         let accounts = Accounts::of(context).await;
         Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
@@ -120,7 +117,7 @@ fn status(
 ) -> Result<FileState, Failure> {
     let files = context.host.files;
     if file.ensure == FileEnsure::Link {
-        return link::status(file, context);
+        return link::status(file, reading.is_before(), context);
     }
     // The state after a change is compared with the written content, even if the source has changed since.
     let before = matches!(reading, ReadPurpose::Before { .. });

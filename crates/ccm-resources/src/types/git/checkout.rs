@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Account, AccountError, FileKind, Files, InspectOptions, PathTrust};
+use ccm_host::{Account, AccountError, ChangedPart, FileKind, Files, InspectOptions, PathTrust};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::decide::CheckoutEffect;
@@ -15,7 +15,7 @@ use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
 use super::stored_references::stored_references;
 use super::update::{clone, is_interrupted, resolve, update};
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
 pub(crate) struct GitCheckouts;
@@ -86,6 +86,17 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
         }
         if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
             read_repository(desired, &repository, done, &mut state, context).await?;
+        }
+        if done.is_none() {
+            let changed = match (desired.plan(&state), &state.presence) {
+                (ObjectPlan::Keep { .. } | ObjectPlan::Fail(_), _) => return Ok(state),
+                (ObjectPlan::Create(_), CheckoutPresence::Missing) => ChangedPart::NewDirectory,
+                (ObjectPlan::Create(_), CheckoutPresence::Empty) | (ObjectPlan::Remove, _) => {
+                    ChangedPart::Entry
+                }
+                (ObjectPlan::Create(_) | ObjectPlan::Change(_), _) => ChangedPart::Inside,
+            };
+            check_writable(&desired.path, changed, files)?;
         }
         Ok(state)
     }

@@ -6,7 +6,7 @@ use ccm_model::Failure;
 
 use super::decide::{DesiredGroup, GroupDifference, GroupState};
 use crate::parts::accounts::lookup::Accounts;
-use crate::parts::accounts::{AccountDatabase, AccountTool, LocalAccounts};
+use crate::parts::accounts::{AccountDatabase, AccountFile, AccountTool, LocalAccounts, check_account_files};
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
@@ -16,7 +16,7 @@ impl Provider<Object<DesiredGroup>> for ShadowGroups {
     async fn status(
         &self,
         group: &DesiredGroup,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<GroupState, Failure> {
         let local = LocalAccounts::of(context).await?;
@@ -56,6 +56,10 @@ impl Provider<Object<DesiredGroup>> for ShadowGroups {
                     }
                 }
             }
+        }
+        if reading.is_before() && !matches!(group.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_))
+        {
+            check_account_files(AccountFile::GROUPS, context.host.files)?;
         }
         Ok(state)
     }

@@ -13,7 +13,7 @@ use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
 use super::state::PackageState;
 use crate::parts::packages::{
-    Availability, IndexResponse, Package, PackageEnsure, Presence, Tool, own_refresh_is_older,
+    Availability, IndexResponse, Package, PackageEnsure, Presence, Tool, check_database, own_refresh_is_older,
 };
 use crate::support::program::ProgramScope;
 
@@ -72,7 +72,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         {
             response.apply_to(&package.name, &mut state);
         }
-        Ok(state)
+        if is_before { self.checked(package, state, context) } else { Ok(state) }
     }
 
     fn read_batch_size(&self) -> usize {
@@ -111,7 +111,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         };
         let due: Vec<_> = read.into_iter().filter(needs_query).collect();
         let names: Vec<&str> = due.iter().map(|(package, _)| &*package.name).collect();
-        match self.query(&names, context).await {
+        let states = match self.query(&names, context).await {
             Ok(response) => {
                 for (package, state) in due {
                     response.apply_to(&package.name, state);
@@ -130,7 +130,11 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     };
                 packages.iter().zip(states).map(fail_if_needed).collect()
             }
-        }
+        };
+        let checked = |(package, state): (&&Package, Result<PackageState, Failure>)| {
+            state.and_then(|state| self.checked(package, state, context))
+        };
+        packages.iter().zip(states).map(checked).collect()
     }
 
     fn change_batch_size(&self) -> usize {
@@ -200,6 +204,21 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
 }
 
 impl<T: Tool> Packages<T> {
+    /// Returns a state, or the failure of its change if the database can't be written.
+    fn checked(
+        &self,
+        package: &Package,
+        state: PackageState,
+        context: &Context<'_>,
+    ) -> Result<PackageState, Failure> {
+        match plan(package, &state) {
+            PackagePlan::Install(_) | PackagePlan::Remove(_) => {
+                check_database(&self.0, context).map(|()| state)
+            }
+            PackagePlan::Keep(_) | PackagePlan::Fail(..) | PackagePlan::Refresh(_) => Ok(state),
+        }
+    }
+
     /// Returns the packages of the machine, read once until something changes.
     pub(super) async fn database(&self, context: &Context<'_>) -> Result<Rc<T::Database>, Failure> {
         let scope = ProgramScope::from(context);

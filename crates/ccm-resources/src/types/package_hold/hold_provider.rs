@@ -41,7 +41,12 @@ impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
         }
         let held_providers =
             providers.iter().filter(|provider| self.0.is_held(&database, provider)).cloned().collect();
-        Ok(HoldState { version, is_held, providers, held_providers })
+        let state = HoldState { version, is_held, providers, held_providers };
+        if reading.is_before() && !matches!(hold.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_))
+        {
+            self.0.check_holds(context)?;
+        }
+        Ok(state)
     }
 
     async fn execute(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{FileAttributes, FileKind, InspectOptions};
+use ccm_host::{ChangedPart, FileAttributes, FileKind, InspectOptions};
 use ccm_model::Failure;
 
 use super::PARTIALS;
@@ -14,7 +14,7 @@ use crate::parts::path_walk;
 use crate::parts::tree::source::{CopiedTree, TemplateFiles};
 use crate::parts::tree::{self, DesiredEntry, DesiredKind, EntryContent, TreeRules, execute, report};
 use crate::parts::validator::{ContentCheck, NewText, process};
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_writable, file_failure};
 
 pub(crate) struct PosixScaffold;
 
@@ -64,30 +64,22 @@ impl Provider<ScaffoldResource> for PosixScaffold {
                 path_walk::missing_parents(path, files, |parent| context.would_be_directory(parent))?;
         }
         if before {
-            let changes = match plan(scaffold, &state) {
-                ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => changes,
+            let (changes, root) = match plan(scaffold, &state) {
+                ScaffoldPlan::Make { changes, is_new } => {
+                    (changes, is_new.then_some(ChangedPart::NewDirectory))
+                }
+                ScaffoldPlan::Remove { changes, removes_root } => {
+                    (changes, removes_root.then_some(ChangedPart::Entry))
+                }
                 ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => return Ok(state),
             };
+            root.map_or(Ok(()), |part| check_writable(path, part, files))?;
+            execute::check(path, &changes, files)?;
             let accounts = Accounts::of(context).await;
             state.tree.details =
                 report::details(path, &changes, &state.tree, scaffold.sensitive, &accounts, context);
         }
         Ok(state)
-    }
-
-    async fn preflight(
-        &self,
-        scaffold: &DesiredScaffold,
-        state: &ScaffoldState,
-        context: &mut Context<'_>,
-    ) -> Result<Vec<String>, Failure> {
-        match plan(scaffold, state) {
-            ScaffoldPlan::Make { changes, .. } | ScaffoldPlan::Remove { changes, .. } => {
-                execute::check(&scaffold.path, &changes, context.host.files)?;
-            }
-            ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => {}
-        }
-        Ok(Vec::new())
     }
 
     async fn execute(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, InspectOptions};
+use ccm_host::{ChangedPart, Host, InspectOptions};
 use ccm_model::{ClaimKind, Failure, FailureKind};
 
 use super::absence::{is_rightly_missing, remember};
@@ -21,6 +21,8 @@ use super::steps::execute;
 use super::suggestions::suggestions;
 use crate::parts::systemd::suitability;
 use crate::parts::systemd::systemctl::{Systemctl, stopped_failure};
+use crate::parts::systemd::units::SYSTEM_UNITS;
+use crate::support::file_failure::check_writable;
 
 /// First and longest interval between two reads of a changing unit.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
@@ -40,7 +42,9 @@ impl Provider<ServiceKind> for Systemd {
     ) -> Result<ServiceState, Failure> {
         let systemctl = Systemctl::of(service.user, context.host)?;
         match reading {
-            ReadPurpose::Before { triggered } => read(service, triggered, &systemctl, context).await,
+            ReadPurpose::Before { triggered } => {
+                checked(service, read(service, triggered, &systemctl, context).await, context)
+            }
             ReadPurpose::After(done) => read_after_change(service, done, &systemctl, context).await,
         }
     }
@@ -68,7 +72,10 @@ impl Provider<ServiceKind> for Systemd {
         for service in services {
             let unit = found.remove(&(&*service.unit, service.user));
             states.push(match Systemctl::of(service.user, context.host) {
-                Ok(systemctl) => read_until_settled(service, unit, false, &systemctl, context).await,
+                Ok(systemctl) => {
+                    let read = read_until_settled(service, unit, false, &systemctl, context).await;
+                    checked(service, read, context)
+                }
                 Err(failure) => Err(failure),
             });
         }
@@ -120,6 +127,27 @@ impl Provider<ServiceKind> for Systemd {
         let warning = "ccm does not run as root and may not be allowed to change the service";
         let warning = (!is_root && !service.user).then(|| warning.to_owned());
         Ok(warning.into_iter().collect())
+    }
+}
+
+/// Returns a state, or the failure of its change if systemctl can't make or remove links of the unit.
+fn checked(
+    service: &Service,
+    state: Result<ServiceState, Failure>,
+    context: &Context<'_>,
+) -> Result<ServiceState, Failure> {
+    let state = state?;
+    if service.user || state.unit.file_state == "generated" {
+        return Ok(state);
+    }
+    // What was set until the next boot is elsewhere.
+    let is_for_now = state.unit.file_state.ends_with("-runtime");
+    let is_made = |is_set: Option<bool>| is_set.is_some_and(|is_set| is_set || !is_for_now);
+    match plan(service, &state) {
+        ServicePlan::Change(steps) if is_made(steps.enable) || is_made(steps.mask) => {
+            check_writable(Path::new(SYSTEM_UNITS), ChangedPart::Inside, context.host.files).map(|()| state)
+        }
+        _ => Ok(state),
     }
 }
 

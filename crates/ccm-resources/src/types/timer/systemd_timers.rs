@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{AccountError, FileError, Host};
+use ccm_host::{AccountError, ChangedPart, FileError, Files, Host};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{OtherUnit, TimerDifference, TimerState};
@@ -14,7 +14,7 @@ use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
 use crate::parts::systemd::units::{
     SYSTEM_UNITS, UnitContent, read_unit, shown_units, timer_units, unit_elsewhere, write_unit,
 };
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_replaceable, check_writable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::Program;
 
@@ -30,11 +30,14 @@ impl Provider<Object<DesiredTimer>> for SystemdTimers {
     async fn status(
         &self,
         timer: &DesiredTimer,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<TimerState, Failure> {
-        let mut states = read(&[timer], context).await;
-        states.pop().unwrap_or_else(|| Ok(TimerState::default()))
+        let state = read(&[timer], context).await.pop().unwrap_or_else(|| Ok(TimerState::default()))?;
+        if reading.is_before() {
+            check_units(timer, &state, context.host.files)?;
+        }
+        Ok(state)
     }
 
     fn read_batch_size(&self) -> usize {
@@ -46,7 +49,12 @@ impl Provider<Object<DesiredTimer>> for SystemdTimers {
         timers: &[&DesiredTimer],
         context: &mut Context<'_>,
     ) -> Vec<Result<TimerState, Failure>> {
-        read(timers, context).await
+        let states = read(timers, context).await;
+        let checked = |(timer, state): (&&DesiredTimer, Result<TimerState, Failure>)| {
+            let state = state?;
+            check_units(timer, &state, context.host.files).map(|()| state)
+        };
+        timers.iter().zip(states).map(checked).collect()
     }
 
     async fn execute(
@@ -140,6 +148,23 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
         })
     };
     timers.iter().map(state).collect()
+}
+
+/// Returns the failure of a change of units that a mounted file system or a flag of a file prevents.
+fn check_units(timer: &DesiredTimer, state: &TimerState, files: &dyn Files) -> Result<(), Failure> {
+    if matches!(timer.plan(state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_)) {
+        return Ok(());
+    }
+    let desired = timer.units.as_ref().map(|units| [units.service(&timer.name), units.timer(&timer.name)]);
+    let [service, own] = &timer_units(&timer.name);
+    let [new_service, new_timer] = desired.map_or([None, None], |texts| texts.map(Some));
+    for (unit, old, new) in [(service, &state.service, new_service), (own, &state.timer, new_timer)] {
+        if *old != new {
+            check_replaceable(&unit_path(unit), files)?;
+        }
+    }
+    let is_link_made = timer.units.is_some() && !state.is_enabled;
+    if is_link_made { check_writable(Path::new(SYSTEM_UNITS), ChangedPart::Inside, files) } else { Ok(()) }
 }
 
 /// Reads a unit: its text if ccm wrote it, and the unit of another writer that has the name.

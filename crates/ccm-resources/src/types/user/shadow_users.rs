@@ -7,6 +7,7 @@ use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileError, FileKind, Files, InspectOptions, PathTrust, TreeSize};
 use ccm_model::{Failure, FailureKind};
 
+use super::changed_paths::check_changes;
 use super::changes::{create, modify, password};
 use super::decide::UserDifference;
 use super::desired::DesiredUser;
@@ -33,10 +34,14 @@ impl Provider<Object<DesiredUser>> for ShadowUsers {
     async fn status(
         &self,
         user: &DesiredUser,
-        _: ReadPurpose<'_, ()>,
+        reading: ReadPurpose<'_, ()>,
         context: &mut Context<'_>,
     ) -> Result<UserState, Failure> {
-        read_state(user, context).await
+        let state = read_state(user, context).await?;
+        if reading.is_before() {
+            check_changes(user, &state, context).await?;
+        }
+        Ok(state)
     }
 
     async fn execute(

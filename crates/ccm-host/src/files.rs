@@ -4,6 +4,7 @@ mod attributes;
 mod backup;
 mod below;
 mod beneath;
+mod closed;
 mod content;
 mod create;
 mod directory;
@@ -32,6 +33,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ccm_model::FileVersion;
+
+use crate::account::Identity;
 
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use below::files_below;
@@ -222,6 +225,13 @@ pub trait Files {
         Ok(())
     }
 
+    /// Finds the first directory on the way to a directory that a user may not enter; with `writes` also the directory
+    /// itself if the user may not write there.
+    fn closed_directory(&self, user: &Identity, directory: &Path, writes: bool) -> Option<ClosedDirectory> {
+        let _ = (user, directory, writes);
+        None
+    }
+
     /// Copies a file to `backups` in the state directory, readable only by the user who runs ccm. Returns the
     /// path of the copy.
     fn back_up(
@@ -259,6 +269,15 @@ pub enum ChangedPart {
     Attributes,
     /// Entries of the directory at the path.
     Inside,
+}
+
+/// Directory that a user may not enter or write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedDirectory {
+    /// Its path.
+    pub path: PathBuf,
+    /// UID of its owner.
+    pub owner: u32,
 }
 
 /// Name of a backup up to the time.

@@ -114,12 +114,13 @@ pub use executor::{
     Workdir, run_launched,
 };
 pub use files::{
-    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ContentUse, ExtractionTarget,
-    FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy,
-    InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles,
-    TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem,
-    create_file, empty_directory, files_below, is_mount_point, is_temp_path, is_transient, read_at_most,
-    read_beneath, read_regular, sha256, slug, temp_name, temp_path, unescape, walk_order,
+    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ClosedDirectory, ContentUse,
+    ExtractionTarget, FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files,
+    FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust,
+    ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile,
+    UserFileContent, WalkStep, backup_stem, create_file, empty_directory, files_below, is_mount_point,
+    is_temp_path, is_transient, read_at_most, read_beneath, read_regular, sha256, slug, temp_name, temp_path,
+    unescape, walk_order,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;

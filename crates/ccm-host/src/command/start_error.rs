@@ -75,6 +75,19 @@ pub enum StartError {
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
+    /// The user of the command may not enter the working directory.
+    #[serde(skip)]
+    #[error("working directory \"{}\" can't be entered: \"{}\" belongs to `{owner}`, and `{user}` may not enter it", path.display(), directory.display())]
+    ClosedDirectory {
+        /// Path of the working directory.
+        path: PathBuf,
+        /// Directory that the user may not enter.
+        directory: PathBuf,
+        /// Owner of that directory.
+        owner: String,
+        /// User of the command.
+        user: String,
+    },
     /// The command was run, but a tracer of it withholds its exit code, or another part of this program took it.
     #[serde(skip)]
     #[error(

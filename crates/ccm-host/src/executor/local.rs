@@ -148,6 +148,13 @@ impl<'a> LocalPlan<'a> {
         if confined.is_none() && cwd.as_os_str() != "/" {
             check_enterable(&cwd, files)
                 .map_err(|source| StartError::WorkingDirectory { path: cwd.clone(), source })?;
+            if let Some(identity) = &identity
+                && let Some(closed) = files.closed_directory(identity, &cwd, false)
+            {
+                let name = |uid: u32| files.user_name(uid).ok().flatten().unwrap_or_else(|| uid.to_string());
+                let (owner, user) = (name(closed.owner), name(identity.uid));
+                return Err(StartError::ClosedDirectory { path: cwd, directory: closed.path, owner, user });
+            }
         }
         Ok(Self {
             executor,

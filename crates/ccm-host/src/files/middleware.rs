@@ -8,10 +8,11 @@ use ccm_model::FileVersion;
 
 use super::content::{digest_of_open, sha256};
 use super::{
-    BackupName, ChangedPart, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent,
-    NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath,
-    UserFile, UserFileContent, WalkStep,
+    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, Files,
+    InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry,
+    TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
 };
+use crate::account::Identity;
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,6 +225,10 @@ impl<T: FilesMiddleware> Files for T {
 
     fn check_writable(&self, path: &Path, part: ChangedPart) -> Result<(), FileError> {
         self.inner().check_writable(path, part)
+    }
+
+    fn closed_directory(&self, user: &Identity, directory: &Path, writes: bool) -> Option<ClosedDirectory> {
+        self.inner().closed_directory(user, directory, writes)
     }
 
     fn back_up(

@@ -11,12 +11,12 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
-    BackupName, ChangedPart, ExtractionTarget, FileAttributes, FileError, Files, InspectOptions, NewContent,
-    NewFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile,
-    UserFileContent, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
-    resolve, tree, user_file, version, walk, writable, write,
+    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, Files,
+    InspectOptions, NewContent, NewFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize,
+    TrustedPath, UserFile, UserFileContent, WalkStep, attributes, backup, closed, directory, inspect,
+    is_absence, link, names, remove, resolve, tree, user_file, version, walk, writable, write,
 };
-use crate::account::AccountDatabases;
+use crate::account::{AccountDatabases, Identity};
 use crate::command::Cancellation;
 
 /// Files of this machine.
@@ -205,6 +205,10 @@ impl Files for SystemFiles {
 
     fn check_writable(&self, path: &Path, part: ChangedPart) -> Result<(), FileError> {
         writable::check(path, part)
+    }
+
+    fn closed_directory(&self, user: &Identity, directory: &Path, writes: bool) -> Option<ClosedDirectory> {
+        closed::find(user, directory, writes)
     }
 
     fn back_up(

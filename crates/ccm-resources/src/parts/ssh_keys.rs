@@ -3,6 +3,7 @@
 pub(crate) mod key_file;
 pub(crate) mod key_line;
 pub(crate) mod key_options;
+pub(crate) mod key_rights;
 pub(crate) mod public_key;
 
 /// Key of a claim whose public key only the run yields.

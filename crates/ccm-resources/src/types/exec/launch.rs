@@ -99,6 +99,10 @@ impl Exec {
                     failure.hints.push(format!("check `default_work_dir` of the executor `{name}`"));
                 }
             }
+            StartError::ClosedDirectory { directory, user, .. } => {
+                failure.missing = Some(MissingPrerequisite::Path(directory.clone()).into());
+                failure.hints.push(format!("use a `cwd` that `{user}` may enter"));
+            }
             StartError::UnknownPrograms { .. } => failure.hints.push(LIST_THEM.to_owned()),
             StartError::SandboxPath { property, path, .. } if property == "programs" => {
                 failure.missing = Some(missing_program(path).into());
@@ -188,7 +192,9 @@ fn missing_program(path: &Path) -> MissingPrerequisite {
 /// Returns the property that caused an error, for a failure that names none.
 fn property(error: &StartError) -> Option<&'static str> {
     match error {
-        StartError::WorkingDirectory { .. } | StartError::DirectoryOutsideSandbox { .. } => Some("cwd"),
+        StartError::WorkingDirectory { .. }
+        | StartError::ClosedDirectory { .. }
+        | StartError::DirectoryOutsideSandbox { .. } => Some("cwd"),
         StartError::NotFound { .. }
         | StartError::IsDirectory { .. }
         | StartError::NotExecutable { .. }

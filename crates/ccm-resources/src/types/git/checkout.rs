@@ -97,6 +97,7 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
                 (ObjectPlan::Create(_) | ObjectPlan::Change(_), _) => ChangedPart::Inside,
             };
             check_writable(&desired.path, changed, files)?;
+            check_entered(desired, context)?;
         }
         Ok(state)
     }
@@ -148,6 +149,23 @@ fn check_way(desired: &DesiredCheckout, context: &Context<'_>) -> Result<(), Fai
         let hint = "set `user` to the owner of the directory, so that git has no other rights";
         Err(Failure { hints: vec![hint.to_owned()], ..refusal }.of_property("path"))
     })
+}
+
+/// Returns the failure of a git whose user may not enter the directory of the checkout. What ccm makes there belongs to
+/// the user.
+fn check_entered(desired: &DesiredCheckout, context: &Context<'_>) -> Result<(), Failure> {
+    let files = context.host.files;
+    let above = desired.path.parent().unwrap_or(&desired.path);
+    let Some(account) = account(desired, context)? else { return Ok(()) };
+    let Some(closed) = files.closed_directory(&account.identity, above, false) else { return Ok(()) };
+    let owner = files.user_name(closed.owner).ok().flatten().unwrap_or_else(|| closed.owner.to_string());
+    let (directory, user) = (closed.path.display(), &account.name);
+    let message =
+        format!("\"{directory}\" belongs to `{owner}`, and `{user}`, who runs git, may not enter it");
+    Err(Failure::conflict(message)
+        .of_property("user")
+        .with_missing(MissingPrerequisite::Path(closed.path.clone()))
+        .with_hint(format!("use a `path` that `{user}` may enter, or another `user`")))
 }
 
 async fn read_repository(

@@ -12,6 +12,7 @@ use super::home::NOT_MADE;
 use super::state::UserState;
 use crate::parts::accounts::{AccountFile, LocalAccounts, check_account_files};
 use crate::parts::ssh_keys::key_file::KeyFiles;
+use crate::parts::ssh_keys::key_rights::check_rights;
 use crate::support::file_failure::{check_replaceable_by_program, check_writable};
 use crate::support::object_plan::{ObjectPlan, ObjectType};
 
@@ -51,6 +52,7 @@ pub(super) async fn check_changes(
     }
     let purges = plan.differences().iter().any(|found| matches!(found, UserDifference::Keys(_)));
     if purges && let Ok(account) = context.host.system.account(&user.name) {
+        check_rights(&account, files)?;
         KeyFiles::paths(&account).try_for_each(|path| check_replaceable_by_program(&path, files))?;
     }
     Ok(())

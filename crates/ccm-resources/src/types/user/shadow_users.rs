@@ -21,6 +21,7 @@ use crate::parts::accounts::{
 };
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::ssh_keys::key_file::{KeyFiles, ManagedKeys};
+use crate::parts::ssh_keys::key_rights::without_rights;
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::secret_content::mark_secret;
@@ -169,7 +170,8 @@ async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserSta
         let managed = ManagedKeys::of_user(&user.name, context);
         state.has_late_keys = managed.has_unknown;
         let account = context.host.system.account(&user.name).map_err(|error| account_failure(&error))?;
-        let key_files = KeyFiles::read(&account, files).map_err(|error| file_failure(&error))?;
+        let key_files =
+            KeyFiles::read(&account, files).map_err(|error| without_rights(&error, &account, files))?;
         state.unmanaged_keys = key_files.unmanaged(&managed);
     }
     Ok(state)

@@ -1,14 +1,14 @@
 //! Authorized keys.
 
 use std::fs::{create_dir_all, metadata, read_to_string, write};
-use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 
 use ccm_model::Resource;
 
-use crate::accounts::machine::{append, assert_changes, hints, on_a_copy};
+use crate::accounts::machine::{append, assert_changes, hints, on_a_copy, succeeds};
 use crate::build::resource;
-use crate::local_run::{applied, run_here};
+use crate::local_run::{applied, in_noop};
 
 const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
 const TWO: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
@@ -107,21 +107,105 @@ fn bytes_of_other_lines_stay() {
 }
 
 #[test]
-fn directory_of_somebody_else_comes_with_a_hint() {
+fn noop_fails_like_a_run_where_the_user_has_no_rights() {
     with_ada(|| {
         create_dir_all("/home/ada/.ssh").expect("a directory");
-        let ada = || vec![key("a", &[("key", ONE)])];
-        let told = "a run would fail now: \"/home/ada/.ssh\" belongs to `root`, and ccm writes keys with the rights of `ada`";
-        assert_eq!(run_here(ada(), true)[0].warnings, [told]);
-        let told = applied(ada()).remove(0);
-        assert!(told.contains("Permission denied"), "{told}");
-        assert_eq!(hints(ada()), ["run `chown ada: /home/ada/.ssh`"]);
-        chown("/home/ada/.ssh", Some(1500), Some(100)).expect("an owner");
-        assert_changes(&ada());
+        create_dir_all("/srv/closed/ada").expect("a directory");
+        write("/home/ada/.ssh/authorized_keys", format!("{TWO} two\n")).expect("the keys");
+        let mode = |path: &str, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+        };
+        let home = |path: &str| {
+            let text = read_to_string("/etc/passwd").expect("a file");
+            let lines = text.lines().filter(|line| !line.starts_with("ada:")).map(|line| format!("{line}\n"));
+            let ada = format!("ada:x:1500:100:Ada:{path}:/bin/sh\n");
+            write("/etc/passwd", lines.collect::<String>() + &ada).expect("a file");
+        };
+        let closed = |path: &str, hint: &str| {
+            let told = format!("\"{path}\" belongs to `root`, and ccm writes keys with the rights of `ada`");
+            let add = vec![key("a", &[("key", ONE)])];
+            let made = resource("file", path, &[("ensure", "directory"), ("owner", "ada")]);
+            assert_eq!(
+                (in_noop(add.clone()), hints(add.clone())),
+                (vec![told.clone()], vec![hint.to_owned()])
+            );
+            assert_eq!(applied(add.clone()), [told]);
+            assert_eq!(in_noop([vec![made], add].concat())[1], format!("not known before file#{path}"));
+        };
+        closed("/home/ada/.ssh", "run `chown ada: /home/ada/.ssh` and `chmod 700 /home/ada/.ssh`");
+        let purge = vec![resource("user", "ada", &[("purge_keys", "true")])];
+        let told = "\"/home/ada/.ssh\" belongs to `root`, and ccm writes keys with the rights of `ada`";
+        assert_eq!(
+            (in_noop(purge.clone()), applied(purge.clone())),
+            (vec![told.to_owned()], vec![told.to_owned()])
+        );
+        // Others may write, whoever owns the directory.
+        mode("/home/ada/.ssh", 0o777);
+        assert!(in_noop(vec![key("a", &[("key", ONE)])])[0].starts_with("Would have"));
+        mode("/home/ada/.ssh", 0o700);
+        closed("/home/ada/.ssh", "run `chown ada: /home/ada/.ssh` and `chmod 700 /home/ada/.ssh`");
         std::fs::remove_dir_all("/home/ada/.ssh").expect("no directory");
         chown("/home/ada", Some(0), Some(0)).expect("an owner");
-        assert_eq!(run_here(ada(), true)[0].warnings.len(), 1);
-        assert_eq!(hints(ada()), ["make \"/home/ada/.ssh\" with a `file` resource and `owner: ada`"]);
+        let made = "make \"/home/ada/.ssh\" with a `file` resource and `owner: ada`";
+        closed("/home/ada", &format!("run `chown ada: /home/ada`, or {made}"));
+        home("/srv");
+        closed("/srv", "make \"/srv/.ssh\" with a `file` resource and `owner: ada`");
+        home("/srv/closed/ada");
+        mode("/srv/closed", 0o700);
+        closed("/srv/closed", "use a `home` that `ada` may enter");
+        mode("/srv/closed", 0o755);
+        chown("/srv/closed/ada", Some(1500), Some(100)).expect("an owner");
+        mode("/srv/closed/ada", 0o500);
+        let told = "`ada` may not write in \"/srv/closed/ada\", and ccm writes keys with the rights of `ada`";
+        let add = vec![key("a", &[("key", ONE)])];
+        assert_eq!(
+            (in_noop(add.clone()), applied(add.clone())),
+            (vec![told.to_owned()], vec![told.to_owned()])
+        );
+        mode("/srv/closed/ada", 0o700);
+        assert_changes(&add);
+    });
+}
+
+#[test]
+fn noop_fails_like_a_run_on_files_that_are_mounted() {
+    with_ada(|| {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        write(FILE, format!("{TWO} two\n")).expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        let user = |properties: &[(&str, &str)]| resource("user", "ada", properties);
+        for (path, resource) in [
+            (FILE, key("a", &[("key", ONE)])),
+            (FILE, key("two", &[("key", TWO), ("ensure", "absent")])),
+            (FILE, user(&[("purge_keys", "true")])),
+            ("/etc/passwd", user(&[("shell", "/bin/false")])),
+            ("/etc/passwd", resource("user", "eve", &[])),
+            ("/etc/shadow", resource("user", "nobody", &[("locked", "true")])),
+            ("/etc/shadow", resource("user", "nobody", &[("ensure", "absent")])),
+            ("/etc/group", user(&[("groups", "[adm]")])),
+            ("/etc/group", resource("group", "new", &[])),
+            ("/etc/gshadow", resource("group", "adm", &[("members", "[ada]")])),
+            ("/etc/group", resource("group", "adm", &[("ensure", "absent")])),
+        ] {
+            let before = std::fs::read(path).expect("a file");
+            assert!(succeeds(&format!("cp -p {path} /srv/copy && mount --bind /srv/copy {path}")));
+            let told = format!("can't replace or remove mount point \"{path}\"");
+            let [noop, run] = [in_noop(vec![resource.clone()]), applied(vec![resource.clone()])];
+            assert_eq!((&noop, &run), (&vec![told.clone()], &vec![told]), "{}", resource.id);
+            assert!(std::fs::read(path).expect("a file") == before);
+            let unmount = crate::build::resource("mount", path, &[("ensure", "absent")]);
+            let told = in_noop(vec![unmount.clone(), resource]);
+            // ccm unmounts nothing in the directory of a stranger.
+            let is_unmounted = path != FILE;
+            assert_eq!(told[1] == format!("not known before {}", unmount.id), is_unmounted, "{told:?}");
+            assert!(succeeds(&format!("umount {path}")));
+        }
+        // What a change does not need may be mounted.
+        assert!(succeeds("cp /etc/group /srv/copy && mount --bind /srv/copy /etc/group"));
+        assert_eq!(applied(vec![user(&[("shell", "/bin/false")])]), ["changed"]);
+        assert!(succeeds("umount /etc/group"));
     });
 }
 

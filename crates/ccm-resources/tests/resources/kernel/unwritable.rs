@@ -7,7 +7,7 @@ use ccm_testkit::skipped;
 
 use crate::build::resource;
 use crate::kernel::machine::{on_own_machine, shell, succeeds};
-use crate::local_run::{applied, in_noop};
+use crate::local_run::{applied, in_noop, run_here};
 
 /// Prepares what the resources of [`changes`] find.
 const SETUP: &str = "\
@@ -206,6 +206,31 @@ fn noop_fails_like_a_run_on_what_is_immutable() {
             }
             assert_eq!(snapshot(), before);
             shell(&format!("chattr -{flag} /srv/d/f /srv/d/tree /etc/hosts /etc/passwd /etc/cron.d"));
+        }
+    });
+}
+
+#[test]
+fn noop_names_the_directory_that_a_user_may_not_enter() {
+    on_machine_with_repository(|| {
+        shell(
+            "mkdir -p /srv/d/closed/in && chmod 700 /srv/d/closed && useradd -M -d / eve && chmod -R a+rX /srv/r",
+        );
+        let checkout = resource("git", "/srv/d/closed/clone", &[("url", "/srv/r"), ("user", "eve")]);
+        let exec = |cwd: &str| resource("exec", "true", &[("user", "eve"), ("cwd", cwd)]);
+        let opened = || resource("file", "/srv/d/closed", &[("ensure", "directory"), ("mode", "0755")]);
+        let told = "\"/srv/d/closed\" belongs to `root`, and `eve`, who runs git, may not enter it";
+        assert_eq!(in_noop(vec![checkout.clone()]), [told]);
+        assert_eq!(applied(vec![checkout.clone()]), [told]);
+        assert_eq!(in_noop(vec![opened(), checkout.clone()])[1], "not known before file#/srv/d/closed");
+        for cwd in ["/srv/d/closed", "/srv/d/closed/in"] {
+            let told = format!(
+                "working directory \"{cwd}\" can't be entered: \"/srv/d/closed\" belongs to `root`, and `eve` may not enter it"
+            );
+            assert_eq!(applied(vec![exec(cwd)]), [&*told]);
+            let warned = |resources| run_here(resources, true).pop().map(|last| last.warnings);
+            assert_eq!(warned(vec![exec(cwd)]), Some(vec![format!("a run would fail now: {told}")]));
+            assert_eq!(warned(vec![opened(), exec(cwd)]), Some(Vec::new()));
         }
     });
 }

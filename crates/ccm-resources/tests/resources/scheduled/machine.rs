@@ -16,6 +16,12 @@ chmod 755 /usr/local/sbin/systemd-run
 printf 'root:x:0:0:root:/root:/bin/sh\nada:x:1500:100:Ada:/:/bin/sh\n' > /etc/passwd
 "#;
 
+/// Runs a shell command, which must succeed.
+pub(crate) fn shell(command: &str) {
+    let ran = std::process::Command::new("/bin/sh").args(["-c", command]).status();
+    assert!(ran.is_ok_and(|status| status.success()), "{command}");
+}
+
 /// Runs the body of a test on the copies. Skips it where there are no private mounts.
 pub(crate) fn on_a_copy(body: impl FnOnce()) {
     if !needs_own_mounts() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::build::{errors_of, resource};
 use crate::local_run::{applied, assert_changes, in_noop, outcome, run_here};
-use crate::scheduled::machine::on_a_copy;
+use crate::scheduled::machine::{on_a_copy, shell};
 
 const SERVICE: &str = "/etc/systemd/system/backup.service";
 const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
@@ -164,4 +164,50 @@ fn properties_of_timers_are_checked_at_load() {
     assert_eq!(errors("a", &[command, ("on_calendar", "[]")]), 1);
     assert_eq!(errors("a", &[("command", "a | b"), ("every", "1h")]), 1);
     assert_eq!(errors("a", &[("ensure", "absent")]), 0);
+}
+
+#[test]
+fn noop_fails_like_a_run_on_units_and_crontabs_that_are_mounted() {
+    on_a_copy(|| {
+        let timer = |properties: &[(&str, &str)]| resource("timer", "a", properties);
+        let new = || timer(&[("command", "/bin/new"), ("every", "1h")]);
+        let job = |properties: &[(&str, &str)]| {
+            resource("cron", "a", &[&[("provider", "crontab"), ("user", "ada")], properties].concat())
+        };
+        let service = "/etc/systemd/system/a.service";
+        let spool = "/var/spool/cron/crontabs";
+        shell(&format!("mkdir -p {spool} && mount -t tmpfs t {spool} && touch {spool}/ada"));
+        assert_changes(&timer(&[("command", "/bin/old"), ("every", "1h")]));
+        for (path, resource) in [
+            (service, new()),
+            (service, timer(&[("ensure", "absent")])),
+            ("/etc/systemd/system/a.timer", timer(&[("command", "/bin/old"), ("every", "2h")])),
+            ("/var/spool/cron/crontabs/ada", job(&[("command", "a"), ("hour", "1")])),
+        ] {
+            shell(&format!("cp {path} /run/copy && mount --bind /run/copy {path}"));
+            let told = vec![format!("can't replace or remove mount point \"{path}\"")];
+            assert_eq!(in_noop(vec![resource.clone()]), told, "{}", resource.id);
+            assert_eq!(applied(vec![resource.clone()]), told, "{}", resource.id);
+            let unmount = crate::build::resource("mount", path, &[("ensure", "absent")]);
+            let told = in_noop(vec![unmount.clone(), resource]);
+            assert_eq!(told[1], format!("not known before {}", unmount.id));
+            shell(&format!("umount {path}"));
+        }
+        // A timer whose other unit is mounted needs no change of that one.
+        shell(
+            "cp /etc/systemd/system/a.timer /run/copy && mount --bind /run/copy /etc/systemd/system/a.timer",
+        );
+        assert_changes(&new());
+        shell("umount /etc/systemd/system/a.timer");
+        for (directory, resource) in [
+            ("/etc/systemd/system", timer(&[("command", "/bin/old"), ("every", "1h")])),
+            (spool, job(&[("command", "a"), ("hour", "1")])),
+        ] {
+            shell(&format!("mount --bind {directory} {directory} && mount -o remount,bind,ro {directory}"));
+            let [noop, run] = [in_noop(vec![resource.clone()]), applied(vec![resource])];
+            assert_eq!(noop, run);
+            assert!(noop[0].ends_with("is on a file system that is mounted read-only"), "{noop:?}");
+            shell(&format!("umount {directory}"));
+        }
+    });
 }

@@ -249,7 +249,32 @@ const REMOVALS: &[(&str, &[&str])] = &[
         "file: [/usr/local/bin/job: {ensure: absent}]; cron: [j: {ensure: absent, command: /usr/local/bin/job}]",
         &["cron#j", "file#/usr/local/bin/job needs cron#j"],
     ),
+    (
+        "user: [shop: {ensure: absent}]; service: [shop: {ensure: stopped}]",
+        &["service#shop", "user#shop needs service#shop"],
+    ),
+    (
+        "user: [db: {ensure: absent}]; service: [db@main.service: {ensure: stopped}, db: {}]",
+        &["service#db@main.service", "user#db needs service#db@main.service", "service#db"],
+    ),
+    // Accounts whose groups only the machine tells.
+    (
+        "group: [old: {ensure: absent}]; user: [u: {gid: new}]; group: [new: {}]",
+        &["group#new", "user#u needs group#new", "group#old needs user#u"],
+    ),
+    (
+        "group: [old: {ensure: absent}, older: {ensure: absent}]; user: [u: {gid: '100'}, v: {ensure: absent}]",
+        &["user#u", "user#v", "group#old needs user#u, user#v", "group#older needs user#u, user#v"],
+    ),
     // What the manifest says takes precedence.
+    (
+        "group: [g: {ensure: absent}, h: {ensure: absent}]; user: [u: {ensure: absent, require: [group#h]}, v: {ensure: absent, require: [group#g]}]",
+        &["group#h", "user#u requires group#h", "group#g needs user#u", "user#v requires group#g"],
+    ),
+    (
+        "group: [g: {ensure: absent}]; file: [/srv/f: {content: x, require: [group#g]}]; user: [u: {gid: '100', require: ['file#/srv/f']}]",
+        &["group#g", "file#/srv/f requires group#g", "user#u requires file#/srv/f"],
+    ),
     (
         "group: [g: {ensure: absent}]; user: [u: {ensure: absent, require: [group#g]}]",
         &["group#g", "user#u requires group#g"],

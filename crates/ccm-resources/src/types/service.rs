@@ -15,7 +15,7 @@ mod values;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::parts::systemd::units::UNIT_DIRECTORIES;
 use decide::ServiceKind;
@@ -97,6 +97,17 @@ impl TypeSpec for ServiceType {
 
     fn ends(&self, resource: &Resource) -> bool {
         resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "stopped")
+    }
+
+    /// The unit tells which user a service runs as, and not the manifest. Most often it has the same name.
+    fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
+        if !self.ends(resource) {
+            return Vec::new();
+        }
+        let needs = self.needs(resource);
+        let user = resource.id.name.strip_suffix(".service").unwrap_or(&resource.id.name);
+        let user = (ClaimKind::User, user.split('@').next().unwrap_or(user).into());
+        needs.into_iter().chain([user]).map(Release::Object).collect()
     }
 
     /// A service runs with the unit that is left once its own unit file or a drop-in file is removed.

@@ -64,12 +64,10 @@ impl TypeSpec for UserType {
         all.map(|group| (kind(group), group.into())).collect()
     }
 
-    /// Any group may be the primary one of a user that is to be absent. A user with a `gid` leaves the group of its own name.
+    /// Any group may be the primary one of a user that is to be absent, and the one that a user with a `gid` leaves: only
+    /// the machine tells.
     fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
-        if resource.is_absent() {
-            return vec![Release::All(ClaimKind::Group)];
-        }
-        let own = (ClaimKind::Group, (*resource.id.name).into());
-        resource.properties.get("gid").map(|_| Release::Object(own)).into_iter().collect()
+        let leaves_group = resource.is_absent() || resource.properties.get("gid").is_some();
+        leaves_group.then_some(Release::All(ClaimKind::Group)).into_iter().collect()
     }
 }

@@ -6,6 +6,7 @@ use ccm_engine::Context;
 use ccm_host::{Exit, Role};
 use ccm_model::Failure;
 
+use super::{blocking_process, process_hint};
 use crate::support::output_tail::text;
 use crate::support::program::{ErrorLines, Program, ProgramLock};
 
@@ -63,8 +64,8 @@ impl AccountTool {
         if program.is_locked(&finished) && finished.exit != Exit::Cancelled {
             return Err(failure.with_hint("wait until no other program changes users or groups"));
         }
-        if text(&finished.stderr).contains("is currently used by process") {
-            return Err(failure.with_hint("log the user out, or end the process, then run ccm again"));
+        if let Some(process) = blocking_process(&text(&finished.stderr)) {
+            return Err(failure.with_hint(process_hint(process)));
         }
         Err(failure)
     }

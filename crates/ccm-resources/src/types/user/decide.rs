@@ -282,11 +282,11 @@ fn uid_obstacle(user: &DesiredUser, state: &UserState, from: Option<u32>, to: u3
     }
     let process = state.process.filter(|_| from.is_some())?;
     let message = format!("user `{}` is logged in or has running processes, such as {process}", user.name);
-    Some(
-        Failure::conflict(message)
-            .of_property("uid")
-            .with_hint("end the processes of the user, then run ccm again to change the number"),
-    )
+    let hint = "end the processes of the user, then run ccm again to change the number";
+    let hint = state.process_hint.as_deref().unwrap_or(hint);
+    // An earlier service may be the one to stop.
+    let missing = MissingPrerequisite::Principal(user.name.clone());
+    Some(Failure::conflict(message).of_property("uid").with_missing(missing).with_hint(hint))
 }
 
 fn missing_group(group: &str, property: &'static str) -> Failure {

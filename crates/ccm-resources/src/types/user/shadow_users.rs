@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileError, FileKind, Files, InspectOptions, PathTrust, TreeSize};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::changed_paths::check_changes;
 use super::changes::{create, modify, password};
@@ -17,7 +17,7 @@ use super::shells::Shells;
 use super::state::{PrimaryGroup, UserState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::accounts::{
-    AccountDatabase, AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords,
+    AccountDatabase, AccountTool, LocalAccounts, PasswdLine, PasswordField, ShadowPasswords, process_hint,
 };
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::parts::ssh_keys::key_file::{KeyFiles, ManagedKeys};
@@ -69,6 +69,7 @@ impl Provider<Object<DesiredUser>> for ShadowUsers {
         state: &UserState,
         context: &mut Context<'_>,
     ) -> Result<Vec<String>, Failure> {
+        check_processes(user, state, context)?;
         // A home directory can't be made if the directory above does not exist.
         let home =
             user.home.as_ref().filter(|_| user.manage_home && !user.is_absent && !state.desired_home_exists);
@@ -81,6 +82,20 @@ impl Provider<Object<DesiredUser>> for ShadowUsers {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// Returns the failure of userdel or usermod for a user with processes. An earlier resource may stop their service.
+fn check_processes(user: &DesiredUser, state: &UserState, context: &Context<'_>) -> Result<(), Failure> {
+    let Some(found) = &state.found else { return Ok(()) };
+    let plan = user.plan(state);
+    let moves = plan.differences().iter().any(|found| matches!(found, UserDifference::Home { .. }));
+    if plan != ObjectPlan::Remove && !moves {
+        return Ok(());
+    }
+    let Some(process) = process_of(found.uid, context)? else { return Ok(()) };
+    let message = format!("user `{}` is used by process {process}", user.name);
+    let missing = MissingPrerequisite::Principal(user.name.clone());
+    Err(Failure::conflict(message).with_missing(missing).with_hint(process_hint(process)))
 }
 
 async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, Failure> {
@@ -122,6 +137,7 @@ async fn read_state(user: &DesiredUser, context: &Context<'_>) -> Result<UserSta
         };
         if let Some(own) = own_uid {
             state.process = process_of(own, context)?;
+            state.process_hint = state.process.map(process_hint);
         }
     }
     if let Some(found) = &state.found {

@@ -34,6 +34,8 @@ pub(crate) struct UserState {
     pub uid_owner: Option<String>,
     /// Process of a user who is to be renumbered.
     pub process: Option<u32>,
+    /// Advice that names the unit of the process.
+    pub process_hint: Option<String>,
     /// True if a group with the name of the user exists.
     pub has_own_group: bool,
     /// Existence of the home directory and of the desired one, if it is managed.

@@ -4,9 +4,11 @@ use std::fs::write;
 use std::path::Path;
 use std::process::Command;
 
+use ccm_model::Outcome;
+
 use crate::accounts::machine::{append, assert_databases_are_whole, hints, line, on_a_copy, succeeds};
 use crate::build::{errors_of, resource};
-use crate::local_run::{applied, in_noop};
+use crate::local_run::{applied, in_noop, run_here};
 
 #[test]
 fn errors_are_found_at_load() {
@@ -84,14 +86,28 @@ fn user_with_processes_is_not_renumbered() {
         let told = applied(vec![resource("user", "ada", &[("uid", "1500")])]).remove(0);
         let pid = process.id();
         let removed = applied(vec![resource("user", "ada", &[("ensure", "absent")])]).remove(0);
-        let advice = hints(vec![resource("user", "ada", &[("ensure", "absent")])]);
+        let mut told_of_all = String::new();
+        for properties in [[("ensure", "absent")], [("home", "/srv/new")], [("uid", "1500")]] {
+            let changed = vec![resource("user", "ada", &properties)];
+            let named = format!("process {pid} (sleep)");
+            let told = (&hints(changed.clone())[..], run_here(changed, true).remove(0));
+            let is_foreseen = match &told.1.outcome {
+                Outcome::Failed(failure) => failure.hints.iter().any(|hint| hint.contains(&named)),
+                _ => {
+                    told.1.warnings == [format!("a run would fail now: user `ada` is used by process {pid}")]
+                }
+            };
+            if !(is_foreseen && matches!(told.0, [hint] if hint.contains(&named))) {
+                told_of_all += &format!("{properties:?}: {told:?}\n");
+            }
+        }
         process.kill().and_then(|()| process.wait()).expect("its end");
         let expected = format!("user `ada` is logged in or has running processes, such as {pid}");
         assert_eq!(told, expected);
         let expected =
             format!("userdel failed with exit code 8: user ada is currently used by process {pid}");
         assert_eq!(removed, expected);
-        assert_eq!(advice, ["log the user out, or end the process, then run ccm again"]);
+        assert_eq!(told_of_all, "");
         assert_eq!(applied(vec![resource("user", "ada", &[("uid", "1500")])]), ["changed"]);
     });
 }

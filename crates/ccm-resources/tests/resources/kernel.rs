@@ -8,4 +8,5 @@ mod modules;
 mod mounts;
 mod names;
 mod parameters;
+mod texts;
 mod unwritable;

@@ -10,6 +10,7 @@ mod accounts;
 #[cfg(feature = "archive")]
 mod archive;
 mod build;
+mod encodings;
 mod exec;
 mod file;
 mod file_part;

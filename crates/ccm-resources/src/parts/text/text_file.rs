@@ -7,7 +7,7 @@ use ccm_engine::Context;
 use ccm_host::{FileAttributes, FileError, FileStep, Files, InspectOptions, NewContent, NewFile, PathTrust};
 use ccm_model::Failure;
 
-use super::text_lines::{TEXT_ENCODING, TextLines, UTF_16, is_utf_16};
+use super::text_lines::{TEXT_ENCODING, TextLines, unreadable};
 use super::{MAX_FILE, lines};
 use crate::support::file_failure::{check_replaceable, file_failure, untrusted_link};
 use crate::support::values::canonical_path::directory_of;
@@ -155,10 +155,10 @@ pub(super) fn written_path(path: &Path, files: &dyn Files) -> Result<PathBuf, Fa
 
 /// Checks that the lines of a text can be found.
 pub(crate) fn check_encoding(name: std::fmt::Arguments<'_>, content: &[u8]) -> Result<(), Failure> {
-    if !is_utf_16(content) {
-        return Ok(());
+    match unreadable(content) {
+        None => Ok(()),
+        Some(what) => Err(Failure::conflict(format!("{name} is {what}")).with_hint(TEXT_ENCODING)),
     }
-    Err(Failure::conflict(format!("{name} is {UTF_16}")).with_hint(TEXT_ENCODING))
 }
 
 /// Returns the result of reading a file, with `None` for one that does not exist.

@@ -3,8 +3,8 @@
 use super::PartConflict;
 
 /// Hint for a file whose lines can't be found by their bytes.
-pub(crate) const TEXT_ENCODING: &str = "convert the file to UTF-8, or manage it as a whole with `file`";
-pub(crate) const UTF_16: &str = "UTF-16 text, whose lines can't be edited";
+pub(crate) const TEXT_ENCODING: &str =
+    "convert the file to UTF-8 with the line ends of Unix, or manage it as a whole with `file`";
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -25,10 +25,11 @@ struct TextLine<'a> {
 }
 
 impl<'a> TextLines<'a> {
-    /// Splits a file into lines. A byte order mark is no part of the first line. UTF-16 is an error.
+    /// Splits a file into lines. A byte order mark is no part of the first line. UTF-16 and lines that end with a carriage return
+    /// alone are errors.
     pub(crate) fn parse(content: &'a [u8]) -> Result<Self, PartConflict> {
-        if is_utf_16(content) {
-            return Err(PartConflict::new(format!("the file is {UTF_16}"), TEXT_ENCODING));
+        if let Some(what) = unreadable(content) {
+            return Err(PartConflict::new(format!("the file is {what}"), TEXT_ENCODING));
         }
         let (mark, rest) = split_mark(content);
         Ok(Self { mark, ..Self::of(rest) })
@@ -150,15 +151,39 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns `true` for UTF-16, by its mark or by the NUL bytes of its first two characters.
-pub(crate) fn is_utf_16(content: &[u8]) -> bool {
-    match content {
+/// Encoding whose lines can't be found by their bytes, as messages name it; `None` for any other.
+pub(crate) fn unreadable(content: &[u8]) -> Option<&'static str> {
+    if matches!(content, [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..]) {
+        return Some("UTF-32 text, whose lines can't be edited");
+    }
+    if is_utf_16(content) {
+        return Some("UTF-16 text, whose lines can't be edited");
+    }
+    let has_carriage_returns = memchr::memchr2(b'\r', b'\n', content).is_some_and(|at| content[at] == b'\r')
+        && memchr::memchr(b'\n', content).is_none();
+    has_carriage_returns.then_some("text whose lines end with a carriage return alone, and can't be edited")
+}
+
+/// Returns `true` for UTF-16: by its mark, by the NUL bytes of its first two characters, or by those of all of its
+/// line ends.
+fn is_utf_16(content: &[u8]) -> bool {
+    let begins = match content {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
         [0, one, 0, other, ..] | [one, 0, other, 0, ..] => {
             *one != 0 && *other != 0 && content.len().is_multiple_of(2)
         }
         _ => false,
-    }
+    };
+    begins || has_wide_line_ends(content)
+}
+
+fn has_wide_line_ends(content: &[u8]) -> bool {
+    let is_possible = content.len().is_multiple_of(2) && memchr::memchr(0, content).is_some();
+    let ends = || memchr::memchr_iter(b'\n', content);
+    let is_little = |at: usize| at.is_multiple_of(2) && content.get(at + 1) == Some(&0);
+    let is_big = |at: usize| !at.is_multiple_of(2) && content[at - 1] == 0;
+    // One may be chance.
+    is_possible && ends().nth(1).is_some() && (ends().all(is_little) || ends().all(is_big))
 }
 
 /// Returns `true` if a file has this line, without splitting the file into lines.

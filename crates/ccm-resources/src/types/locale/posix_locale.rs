@@ -12,7 +12,6 @@ use super::decide::{DesiredLocale, LocaleDifference, LocaleState, MissingLocale,
 use super::properties::canonical;
 use super::settings_file::{generated_line, with_generated, with_values};
 use crate::parts::text::{TextFile, read_text};
-use crate::support::file_failure::check_replaceable;
 use crate::support::object_plan::{Object, ObjectType};
 use crate::support::output_tail::text;
 use crate::support::program::Program;
@@ -43,7 +42,7 @@ impl Provider<Object<DesiredLocale>> for PosixLocale {
                 match difference {
                     LocaleDifference::Variable { .. } => state.file.check_replaceable(context)?,
                     LocaleDifference::Generated { .. } => {
-                        check_replaceable(Path::new(LIST), context.host.files)?;
+                        TextFile::read(Path::new(LIST), context)?.check_replaceable(context)?;
                     }
                 }
             }

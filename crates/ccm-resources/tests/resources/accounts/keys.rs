@@ -8,6 +8,7 @@ use ccm_model::Resource;
 
 use crate::accounts::machine::{append, assert_changes, hints, on_a_copy, succeeds};
 use crate::build::resource;
+use crate::encodings::assert_right_or_refused;
 use crate::local_run::{applied, in_noop};
 
 const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
@@ -230,5 +231,17 @@ fn missing_user_and_home_are_told() {
         std::fs::remove_dir("/home/ada").expect("no directory");
         let told = applied(vec![key("a", &[("key", ONE)])]);
         assert_eq!(told, ["the home directory \"/home/ada\" of user `ada` does not exist"]);
+    });
+}
+
+#[test]
+fn files_of_keys_are_edited_rightly_or_refused() {
+    with_ada(|| {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        write(FILE, "").expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        assert_right_or_refused(FILE, &format!("\"{FILE}\""), &key("a", &[("key", ONE)]));
     });
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 use ccm_redaction::Secrets;
 
 use crate::build::{errors_of, resource};
+use crate::encodings::assert_right_or_refused;
 use crate::local_run::{applied, assert_changes, in_noop, run_on_machine};
 use crate::run::Manner;
 use crate::scheduled::machine::on_a_copy;
@@ -249,4 +250,13 @@ fn properties_of_jobs_are_checked_at_load() {
     assert_eq!(errors("a", &[command, ("minute", "5"), mail]), 0);
     assert_eq!(errors("a", &[command, ("minute", "5"), mail, ("provider", "crontab")]), 1);
     assert_eq!(errors("a", &[command, ("minute", "5"), ("environment", "{LOGNAME=ada}")]), 1);
+}
+
+#[test]
+fn crontabs_are_edited_rightly_or_refused() {
+    on_a_copy(|| {
+        let properties = [("provider", "crontab"), ("user", "ada"), ("command", "a"), ("hour", "1")];
+        let job = resource("cron", "backup", &properties);
+        assert_right_or_refused("/run/crontab-ada", "the crontab of `ada`", &job);
+    });
 }

@@ -1,18 +1,29 @@
 //! The setting resource: one key of an ini-like file, with its value, or absent.
 
+mod ambiguity;
 mod desired;
-mod ini_line;
+mod document;
+mod edit;
+mod format;
+mod git_file;
+mod ini_file;
+mod joined_lines;
+mod mysql_file;
+mod placement;
 mod plan;
 mod properties;
+mod written;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::parts::text::{PartEditor, PartKind, path_claim, path_of};
+use crate::parts::text::{PartEditor, PartKind, path_claim, path_of, shown};
 use crate::parts::validator::VALIDATE;
 use desired::DesiredSetting;
+use format::{Format, Syntax};
 use properties::SettingProperties;
+use written::section_name;
 
 #[derive(Debug)]
 pub(crate) struct SettingType;
@@ -35,7 +46,11 @@ impl TypeSpec for SettingType {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let text = |name| resource.properties.get(name).and_then(|node| node.as_text());
         let setting = text("key").zip(path_of(resource)).map(|(key, path)| {
-            let section = text("section").map(|section| format!("[{section}] ")).unwrap_or_default();
+            let syntax = Syntax::new(text("format").and_then(Format::parse), None, key);
+            let section = section_name(text("section").unwrap_or_default(), &syntax);
+            let section = Some(section).filter(|section| !section.is_empty());
+            let section = section.map(|section| format!("[{}] ", shown(&section))).unwrap_or_default();
+            let key = shown(&syntax.key(key.as_bytes()));
             Claim::exclusive(ClaimKind::Setting, format!("{path}: {section}{key}"))
         });
         path_claim(resource).into_iter().chain(setting).collect()

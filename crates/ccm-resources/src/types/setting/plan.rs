@@ -1,10 +1,16 @@
 //! The pure comparison of a file with a setting.
 
-use std::ops::Range;
+use ccm_model::ChangedLines;
 
+use super::ambiguity;
 use super::desired::DesiredSetting;
-use super::ini_line::{SettingLine, indentation, is_comment, is_commented_out, section, setting};
-use crate::parts::text::{FilePart, PartConflict, PartPlan, PartTarget, TextLines, line_numbers};
+use super::document::{Document, Setting};
+use super::edit::{LineEdits, with_value, without};
+use super::format::Format;
+use super::placement::placement;
+use crate::parts::text::{
+    FilePart, PartChange, PartChangeKind, PartConflict, PartPlan, PartTarget, TextLines, line_numbers,
+};
 
 impl FilePart for DesiredSetting {
     const NAME: &'static str = "setting";
@@ -14,87 +20,188 @@ impl FilePart for DesiredSetting {
     }
 
     fn texts(&self) -> Vec<&str> {
-        self.value.as_deref().filter(|value| !value.is_empty()).into_iter().collect()
+        let written = self.value.iter().chain(&self.text).map(String::as_str);
+        let mut texts: Vec<&str> = written.filter(|text| !text.is_empty()).collect();
+        texts.dedup();
+        texts
     }
 
     fn plan(&self, content: &[u8]) -> Result<PartPlan, PartConflict> {
         let lines = TextLines::parse(content)?;
-        let sections = self.sections(&lines);
-        let indices = sections.iter().cloned().flatten();
-        let found: Vec<(usize, SettingLine<'_>)> =
-            indices.filter_map(|index| Some((index, self.setting(lines.get(index))?))).collect();
-        for (index, setting) in &found {
-            check_one_line(&lines, *index, setting, &self.separator)?;
+        let document = Document::read(&lines, &self.syntax)?;
+        let (sections, found) = self.find(&document);
+        if self.syntax.is_assumed {
+            ambiguity::check(self, &lines, &document, &sections, &found)?;
         }
-        let at: Vec<usize> = found.iter().map(|(index, _)| *index).collect();
-        let Some(value) = &self.value else { return Ok(PartPlan::remove(lines, at)) };
-        match &found[..] {
-            [] => {
+        let plan = match self.step(&found)? {
+            Step::Keep => return Ok(PartPlan::Keep),
+            Step::Remove => {
+                let edits = found.iter().flat_map(|found| without(found, &lines)).collect();
+                edited(lines, edits, PartChangeKind::Remove)
+            }
+            Step::Replace(found) => {
+                let edits = with_value(found, self.text(), &lines, &self.syntax);
+                edited(lines, edits, PartChangeKind::Replace)
+            }
+            Step::Add => {
                 check_is_ini(content, &lines)?;
-                Ok(self.add(lines, &sections, value))
+                self.add(lines, &document, &sections)
             }
-            all if all.iter().all(|(_, found)| found.value == value.as_bytes()) => Ok(PartPlan::Keep),
-            [(_, found)] => {
-                let new = [found.start, value.as_bytes()].concat();
-                let new = if value.is_empty() { new.trim_ascii_end() } else { &new };
-                Ok(PartPlan::replace(lines, at, new))
+        };
+        if let PartPlan::Change(change) = &plan {
+            self.check_result(&document, &change.content)?;
+        }
+        Ok(plan)
+    }
+}
+
+/// Section, key and value of another setting.
+type OtherSetting<'d> = (&'d [u8], Vec<u8>, Option<&'d [u8]>);
+
+/// What is to be done with the settings that were found.
+enum Step<'d> {
+    Keep,
+    Add,
+    Replace(&'d Setting),
+    Remove,
+}
+
+impl DesiredSetting {
+    /// Returns the value as it is written.
+    fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the sections with the setting, and the settings themselves.
+    fn find<'d>(&self, document: &'d Document) -> (Vec<usize>, Vec<&'d Setting>) {
+        let name = self.section_name();
+        let is_used = |index: usize| document.settings.iter().any(|setting| setting.section == index);
+        let is_section = |index: &usize| {
+            let section = &document.sections[*index];
+            section.name == name
+                && match section.header {
+                    Some(_) => !name.is_empty(),
+                    // For Samba, the lines above the first header are a section that also has a name.
+                    None => self.section.is_empty() || is_used(*index),
+                }
+        };
+        let sections: Vec<usize> = (0..document.sections.len()).filter(is_section).collect();
+        let key = self.syntax.key(self.key.as_bytes());
+        let is_it =
+            |setting: &&Setting| sections.contains(&setting.section) && self.syntax.key(&setting.key) == key;
+        let mut found: Vec<&Setting> = document.settings.iter().filter(is_it).collect();
+        // A line that sets another key for some programs is one of these if the key has a line of its own.
+        if self.syntax.is_assumed && found.iter().any(|found| found.other_key.is_none()) {
+            found.retain(|found| found.other_key.is_none());
+        }
+        (sections, found)
+    }
+
+    fn step<'d>(&self, found: &[&'d Setting]) -> Result<Step<'d>, PartConflict> {
+        let Some(value) = self.value.as_deref().map(str::as_bytes) else {
+            return Ok(if found.is_empty() { Step::Keep } else { Step::Remove });
+        };
+        let is_desired = |found: &&Setting| found.value.as_deref() == Some(value);
+        let found = match self.syntax.format {
+            Format::Systemd => of_systemd(found, value),
+            // Samba leaves out a key without a value.
+            Format::Samba if found.iter().any(|found| found.value.is_some()) => {
+                found.iter().copied().filter(|found| found.value.is_some()).collect()
             }
-            _ => {
+            _ => found.to_vec(),
+        };
+        let counts_last = matches!(self.syntax.format, Format::Mysql | Format::Samba);
+        match &found[..] {
+            [] => Ok(Step::Add),
+            all if all.iter().all(is_desired) => Ok(Step::Keep),
+            [.., last] if counts_last && is_desired(last) => Ok(Step::Keep),
+            [.., last] if counts_last => Ok(Step::Replace(last)),
+            [one] => Ok(Step::Replace(one)),
+            all => {
+                let at: Vec<usize> = all.iter().map(|found| found.lines.start).collect();
                 let message = format!("the key is set more than once: {}", line_numbers(&at));
                 let hint = "remove all but one of these lines by hand, or manage them with `line` or `block`";
                 Err(PartConflict::new(message, hint).of_property("key"))
             }
         }
     }
+
+    /// Adds the setting to its section, or with its section to the end of the file.
+    fn add(&self, lines: TextLines<'_>, document: &Document, sections: &[usize]) -> PartPlan {
+        let text = format!("{}{}{}", self.key, self.syntax.separator, self.text());
+        let text = text.trim_end();
+        let key = self.syntax.key(self.key.as_bytes());
+        if let Some(place) = placement(&key, sections, document, &lines, &self.syntax) {
+            let new = [&place.indentation, text.as_bytes()].concat();
+            return PartPlan::add(lines, &[place.before], &[&new]);
+        }
+        let header = format!("[{}]", self.section);
+        // As git writes it.
+        let text = if self.syntax.format == Format::Git { format!("\t{text}") } else { text.to_owned() };
+        let needs_blank = lines.iter().next_back().is_some_and(|last| !last.trim_ascii().is_empty());
+        let blank: &[&[u8]] = if needs_blank && self.syntax.format != Format::Git { &[b""] } else { &[] };
+        let end = lines.len();
+        PartPlan::add(lines, &[end], &[blank, &[header.as_bytes(), text.as_bytes()]].concat())
+    }
+
+    /// Checks that the program reads the new content as it is meant, and everything else as before.
+    fn check_result(&self, before: &Document, content: &[u8]) -> Result<(), PartConflict> {
+        let error = || {
+            let message = "with this change, the program would read the file differently from what is meant";
+            PartConflict::new(message, "manage the file with `line`, `block` or `file`").of_property("value")
+        };
+        let lines = TextLines::parse(content)?;
+        let after = Document::read(&lines, &self.syntax)?;
+        if self.others(before) != self.others(&after) {
+            return Err(error());
+        }
+        let (sections, found) = self.find(&after);
+        if self.syntax.is_assumed {
+            ambiguity::check(self, &lines, &after, &sections, &found)?;
+        }
+        if matches!(self.step(&found)?, Step::Keep) { Ok(()) } else { Err(error()) }
+    }
+
+    /// Returns all other settings, as the program reads them.
+    fn others<'d>(&self, document: &'d Document) -> Vec<OtherSetting<'d>> {
+        let (name, key) = (self.section_name(), self.syntax.key(self.key.as_bytes()));
+        let all = document.settings.iter().map(|setting| {
+            let section = &*document.sections[setting.section].name;
+            (section, self.syntax.key(&setting.key), setting.value.as_deref())
+        });
+        all.filter(|(section, found, _)| (*section, found) != (&*name, &key)).collect()
+    }
 }
 
-impl DesiredSetting {
-    /// Returns the lines of the section, without headers. A section may be there several times.
-    fn sections(&self, lines: &TextLines<'_>) -> Vec<Range<usize>> {
-        let mut sections = Vec::new();
-        let mut start = self.section.is_empty().then_some(0);
-        for (index, line) in lines.iter().enumerate() {
-            if let Some(name) = section(line) {
-                sections.extend(start.take().map(|start| start..index));
-                start = (!self.section.is_empty() && name == self.section.as_bytes()).then_some(index + 1);
-            }
+/// Returns the settings that count: those below the last one that resets the key with an empty value. A key without a
+/// value sets nothing, and is used if there is nothing else.
+fn of_systemd<'d>(found: &[&'d Setting], value: &[u8]) -> Vec<&'d Setting> {
+    let is_reset = |found: &&Setting| found.value.as_deref() == Some(b"");
+    let reset = found.iter().rposition(is_reset);
+    let below = &found[reset.map_or(0, |reset| reset + 1)..];
+    let assigned: Vec<&Setting> = below.iter().copied().filter(|found| found.value.is_some()).collect();
+    match (&assigned[..], below, reset) {
+        ([], [.., last], _) if !value.is_empty() => vec![last],
+        ([], _, Some(reset)) if value.is_empty() => vec![found[reset]],
+        _ => assigned,
+    }
+}
+
+/// Builds a change of lines, whose order does not matter.
+fn edited(lines: TextLines<'_>, mut edits: LineEdits, kind: PartChangeKind) -> PartPlan {
+    edits.sort_unstable_by_key(|(line, _)| *line);
+    let added = edits.iter().filter(|(_, new)| new.is_some()).count();
+    let at: Vec<usize> = edits.iter().map(|(line, _)| *line).collect();
+    let mut lines: TextLines<'_> = lines;
+    for (line, new) in edits.iter().rev() {
+        match new {
+            Some(new) => lines.replace(*line, new),
+            None => lines.splice(*line..*line + 1, []),
         }
-        sections.extend(start.map(|start| start..lines.len()));
-        sections
     }
-
-    fn setting<'a>(&self, line: &'a [u8]) -> Option<SettingLine<'a>> {
-        setting(line, self.key.as_bytes(), &self.separator)
-    }
-
-    /// Adds the setting: below a comment that holds it, else at the end of its last section, else in a new
-    /// section at the end of the file.
-    fn add(&self, lines: TextLines<'_>, sections: &[Range<usize>], value: &str) -> PartPlan {
-        let text = format!("{}{}{value}", self.key, self.separator.written);
-        let text = text.trim_end();
-        let is_commented_out =
-            |index: &usize| is_commented_out(lines.get(*index), self.key.as_bytes(), &self.separator);
-        let commented = sections.iter().cloned().flatten().find(is_commented_out);
-        let Some(section) = sections.last() else {
-            let header = format!("[{}]", self.section);
-            let needs_blank = lines.iter().next_back().is_some_and(|last| !last.trim_ascii().is_empty());
-            let blank: &[&[u8]] = if needs_blank { &[b""] } else { &[] };
-            let end = lines.len();
-            return PartPlan::add(lines, &[end], &[blank, &[header.as_bytes(), text.as_bytes()]].concat());
-        };
-        let is_blank = |index: &usize| lines.get(*index).trim_ascii().is_empty();
-        let before = match commented {
-            Some(index) => index + 1,
-            None => {
-                section.clone().rev().find(|index| !is_blank(index)).map_or(section.start, |last| last + 1)
-            }
-        };
-        let is_setting = |index: &usize| !is_blank(index) && !is_comment(lines.get(*index));
-        let neighbour = section.clone().rev().find(is_setting);
-        let indentation = neighbour.map_or(&[][..], |index| indentation(lines.get(index)));
-        let new = [indentation, text.as_bytes()].concat();
-        PartPlan::add(lines, &[before], &[&new])
-    }
+    let content = lines.into_content();
+    let removed = at.len();
+    PartPlan::Change(PartChange { kind, content, at, lines: ChangedLines { added, removed } })
 }
 
 /// Checks that a new line would not spoil a file of another format. A file whose settings are found is left to the
@@ -114,48 +221,5 @@ fn check_is_ini(content: &[u8], lines: &TextLines<'_>) -> Result<(), PartConflic
     Err(PartConflict::new(message, hint).of_property("path"))
 }
 
-/// Checks that the value of a setting is on one line: else a change would leave the rest of it behind.
-fn check_one_line(
-    lines: &TextLines<'_>,
-    index: usize,
-    found: &SettingLine<'_>,
-    separator: &super::desired::Separator,
-) -> Result<(), PartConflict> {
-    let next = if index + 1 < lines.len() { lines.get(index + 1) } else { &[] };
-    let is_text = !next.trim_ascii().is_empty() && !is_comment(next) && section(next).is_none();
-    let core = separator.core().as_bytes();
-    let has_separator = !core.is_empty() && memchr::memmem::find(next, core).is_some();
-    let is_deeper = indentation(next).len() > indentation(lines.get(index)).len();
-    let is_continued = is_text && is_deeper && !has_separator && !core.is_empty();
-    if found.value.ends_with(b"\\") || is_continued {
-        let message = format!("the value on line {} continues on the next line", index + 1);
-        let hint = "write the value on one line by hand, or manage it with `block`";
-        return Err(PartConflict::new(message, hint).of_property("key"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::properties::SettingProperties;
-    use super::*;
-    use crate::parts::text::comparison_table::{GivenProperties, assert_rows};
-
-    const TABLE: &str = include_str!("ini_setting_table.txt");
-
-    #[test]
-    fn settings_are_edited_as_by_ini_setting_but_for_listed_differences() {
-        let rows = assert_rows(TABLE, |properties| {
-            let written = SettingProperties {
-                path: Some(GivenProperties::path()),
-                section: properties.text("section"),
-                key: properties.text("key"),
-                value: properties.text("value"),
-                separator: properties.text("separator"),
-                ..SettingProperties::default()
-            };
-            DesiredSetting::build(&properties.resource(), written)
-        });
-        assert!(rows >= 25, "{rows} rows");
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use ccm_properties::{OneOrMany, Text, TextSyntax, properties};
 
+use super::format::Format;
 use crate::support::values::canonical_path::CanonicalPath;
 
 properties! {
@@ -14,10 +15,13 @@ properties! {
         section: Text { default: Some("the lines above the first section") },
         /// Name of the setting.
         key: Text { required: true, foreign_names: &["setting", "option"] },
-        /// Value of the setting, up to the end of the line.
+        /// Value of the setting: the text up to the end of the line, and with `format: git` or `mysql` what the program reads.
         value: Text { sensitive: true },
+        /// Program whose rules decide how the file is read: `ini` is Python's configparser, `systemd` also stands for its
+        /// units, `mysql` for MariaDB, and `samba` for `smb.conf`.
+        format: Format { default: Some("`ini`, and what programs read differently is refused") },
         /// Text between key and value of a new line. Its blanks may differ in a line that exists.
-        separator: Text { default: Some("`\" = \"`"), foreign_names: &["key_val_separator", "delimiter"] },
+        separator: Text { default: Some("`\" = \"`; `=` for `systemd`"), foreign_names: &["key_val_separator", "delimiter"] },
         /// Make the file if it does not exist, with mode 0644, or 0600 if the value holds a secret.
         create: bool { default: Some("`false`") },
         /// Copy the old content of the file to ccm's state directory before a change.

@@ -15,6 +15,20 @@ fn valid_parts_have_no_error() {
         ("block", &[("path", "/f"), ("ensure", "absent"), ("comment", ";")]),
         ("setting", &[("path", "/f"), ("key", "a b"), ("value", "")]),
         ("setting", &[("path", "/f"), ("key", "a"), ("ensure", "absent"), ("section", "b c")]),
+        ("setting", &[("path", "/f"), ("key", "a"), ("value", "D:\\")]),
+        (
+            "setting",
+            &[("path", "/f"), ("key", "a"), ("value", " b\nc "), ("format", "git"), ("section", "r \"o]\"")],
+        ),
+        (
+            "setting",
+            &[("path", "/f"), ("key", "a"), ("value", "b#\\"), ("format", "mysql"), ("section", "s")],
+        ),
+        (
+            "setting",
+            &[("path", "/f"), ("key", "a"), ("value", "b\\\\"), ("format", "systemd"), ("section", "s")],
+        ),
+        ("setting", &[("path", "/f"), ("key", "a b"), ("value", "b c"), ("format", "samba")]),
     ] {
         assert_eq!(errors_of(&resource(kind, "it", properties)), [""; 0], "{kind} {properties:?}");
     }
@@ -74,6 +88,37 @@ fn invalid_parts_are_refused_with_hints() {
         ),
         (
             "setting",
+            &[F, ("key", "a"), ("value", "b\\"), ("section", "s"), ("format", "systemd")],
+            &["invalid-value value | \\\\, \\x5c"],
+        ),
+        ("setting", &[F, ("key", "a"), ("value", "b\\"), ("format", "samba")], &["invalid-value value | /"]),
+        ("setting", &[F, ("key", "a"), ("value", "b  c"), ("format", "samba")], &["invalid-value value | …"]),
+        ("setting", &[F, ("key", "a"), ("value", "b\nc"), ("format", "ini")], &["invalid-value value | …"]),
+        (
+            "setting",
+            &[F, ("key", "a"), ("value", "b"), ("format", "git")],
+            &["missing section section | section, format: git"],
+        ),
+        (
+            "setting",
+            &[F, ("key", "a.b"), ("value", "b"), ("format", "git"), ("section", "remote origin")],
+            &[
+                "invalid-value section remote origin | core, remote \"origin\"",
+                "invalid-value key a.b | section",
+            ],
+        ),
+        (
+            "setting",
+            &[F, ("key", "a:b"), ("value", "b"), ("format", "ini")],
+            &["invalid-value key a:b | key, value"],
+        ),
+        (
+            "setting",
+            &[F, ("key", "a"), ("value", "b"), ("format", "samba"), ("separator", ":")],
+            &["conflict separator :, format: samba | \"=\", \" = \", format"],
+        ),
+        (
+            "setting",
             &[F, ("key", "a"), ("value", "b"), ("ensure", "absent")],
             &["conflict value value, ensure: absent | value"],
         ),
@@ -96,6 +141,16 @@ fn parts_claim_their_file_together_and_themselves_alone() {
             "setting",
             &[("section", "s"), ("key", "a"), ("ensure", "absent")],
             &[(ClaimKind::Setting, format!("{f}: [s] a"))],
+        ),
+        (
+            "setting",
+            &[("section", "Remote \"O\""), ("key", "URL"), ("value", "1"), ("format", "git")],
+            &[(ClaimKind::Setting, format!("{f}: [remote.O] url"))],
+        ),
+        (
+            "setting",
+            &[("key", "Work Group"), ("value", "1"), ("format", "samba")],
+            &[(ClaimKind::Setting, format!("{f}: [global] workgroup"))],
         ),
     ] {
         let resource = crate::file_part::machine::part(&scratch, kind, "it", properties);

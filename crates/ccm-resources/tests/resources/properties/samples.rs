@@ -388,6 +388,7 @@ pub(crate) const SAMPLES: &[TypeSamples] = &[
             sample("section", TEXT, LIST),
             sample("key", TEXT, LIST),
             sample("value", TEXT, LIST),
+            sample("format", r#""ini""#, TEXT),
             sample("separator", r#"":""#, LIST),
             sample("create", "true", TEXT),
             sample("backup", "true", TEXT),

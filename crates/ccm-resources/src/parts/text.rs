@@ -165,6 +165,23 @@ impl PartPlan {
         })
     }
 
+    /// Builds a change of lines, whose order does not matter.
+    pub(crate) fn edit(lines: TextLines<'_>, mut edits: LineEdits, kind: PartChangeKind) -> Self {
+        edits.sort_unstable_by_key(|(line, _)| *line);
+        let added = edits.iter().filter(|(_, new)| new.is_some()).count();
+        let at: Vec<usize> = edits.iter().map(|(line, _)| *line).collect();
+        let mut lines: TextLines<'_> = lines;
+        for (line, new) in edits.iter().rev() {
+            match new {
+                Some(new) => lines.replace(*line, new),
+                None => lines.splice(*line..*line + 1, []),
+            }
+        }
+        let content = lines.into_content();
+        let removed = at.len();
+        Self::Change(PartChange { kind, content, at, lines: ChangedLines { added, removed } })
+    }
+
     /// Builds the removal of lines.
     pub(crate) fn remove(mut lines: TextLines<'_>, at: Vec<usize>) -> Self {
         if at.is_empty() {
@@ -182,6 +199,9 @@ impl PartPlan {
         })
     }
 }
+
+/// New texts of lines by their indices; `None` removes a line.
+pub(crate) type LineEdits = Vec<(usize, Option<Vec<u8>>)>;
 
 /// Reason why a part of a file can't be brought to the desired state.
 #[derive(Clone, Debug, PartialEq, Eq)]

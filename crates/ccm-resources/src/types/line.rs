@@ -5,12 +5,14 @@ mod plan;
 mod properties;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource, is_sensitive};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Resource};
+use ccm_properties::{
+    CheckInput, CommandsView, PropertyError, Providers, TypeSpec, TypedResource, is_sensitive,
+};
 
 use crate::parts::text::{PartEditor, PartKind, path_claim, path_of};
 use crate::parts::validator::VALIDATE;
-use desired::DesiredLine;
+use desired::{DesiredLine, group_reference};
 use properties::LineProperties;
 
 #[derive(Debug)]
@@ -28,14 +30,31 @@ impl TypedResource for LineType {
     fn build(resource: &Resource, written: LineProperties) -> Result<DesiredLine, Vec<PropertyError>> {
         DesiredLine::build(resource, written)
     }
+
+    fn warnings(line: &DesiredLine, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let warning = group_reference(line).map(|reference| {
+            let span = resource.properties.get("line").map_or(resource.span, |line| line.span);
+            let message =
+                format!("`{reference}` in `line` is written as it is, and not as a group of `match`");
+            Diagnostic::warning(DiagnosticKind::NoEffect, span, message)
+                .with_hint("write the text of the line in full, or use `setting` to change a value alone")
+        });
+        warning.into_iter().collect()
+    }
 }
 
 impl TypeSpec for LineType {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        let line = resource.properties.get("line").filter(|_| !is_sensitive(&resource.properties));
-        let line = line.and_then(|line| line.as_text()).zip(path_of(resource));
-        let line = line.map(|(line, path)| Claim::exclusive(ClaimKind::Line, format!("{path}: {line}")));
-        path_claim(resource).into_iter().chain(line).collect()
+        let is_shown = !is_sensitive(&resource.properties);
+        let text = |name| resource.properties.get(name).and_then(|node| node.as_text()).filter(|_| is_shown);
+        let line = text("line").zip(path_of(resource));
+        let claim = |key| Claim::exclusive(ClaimKind::Line, key);
+        // Each of two resources with one expression would replace the line of the other.
+        let pattern = text("match").filter(|_| !resource.is_absent()).zip(line);
+        let pattern = pattern.map(|(pattern, (_, path))| claim(format!("{path}: what matches {pattern}")));
+        let line = line.map(|(line, path)| claim(format!("{path}: {line}")));
+        path_claim(resource).into_iter().chain(line).chain(pattern).collect()
     }
 
     fn commands(&self) -> Option<&dyn CommandsView> {

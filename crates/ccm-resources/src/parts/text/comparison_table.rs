@@ -47,6 +47,16 @@ pub(crate) fn assert_rows<P: FilePart>(
     rows.inspect(|row| assert_row(row, &build)).count()
 }
 
+/// Checks rows `properties | before | after` of a type without a counterpart.
+pub(crate) fn assert_own_rows<P: FilePart>(
+    table: &str,
+    build: impl Fn(&GivenProperties<'_>) -> Result<P, Vec<PropertyError>>,
+) -> usize {
+    let is_row = |line: &&str| !line.starts_with('#') && !line.is_empty();
+    let rows: Vec<String> = table.lines().filter(is_row).map(|row| format!("{row} | same | -")).collect();
+    assert_rows(&rows.join("\n"), build)
+}
+
 fn assert_row<P: FilePart>(row: &str, build: impl Fn(&GivenProperties<'_>) -> Result<P, Vec<PropertyError>>) {
     let columns: Vec<&str> = row.split(" | ").map(str::trim).collect();
     let [properties, before, after, counterpart, reason] =

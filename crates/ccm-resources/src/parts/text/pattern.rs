@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use ccm_model::{DiagnosticKind, escape_control};
 use ccm_properties::{PropertyError, Text};
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::PartConflict;
 
@@ -37,10 +38,23 @@ impl LinePattern {
             errors.push(PropertyError::new(DiagnosticKind::InvalidValue, property, message));
             return None;
         }
+        if text.contains(['\n', '\r']) {
+            let message = format!("`{property}` contains a line break, so that no line matches it");
+            let hint = "write the expression on one line, or begin it with `|-` or `>-`, which leave the line break out";
+            errors.push(PropertyError::invalid(property, message, hint));
+            return None;
+        }
         if can_be_wrong(&text)
             && let Err(error) = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&text)
         {
             errors.push(syntax_error(property, &text, &error));
+            return None;
+        }
+        if needs_line_end(&text) {
+            let message =
+                format!("`{}` only matches text with a line end, and no line has one", escape_control(&text));
+            let hint = "write an expression for one line: each line is compared alone, without its line end";
+            errors.push(PropertyError::invalid(property, message, hint));
             return None;
         }
         Some(Self { property, text, compiled: OnceCell::new(), of_bytes: OnceCell::new() })
@@ -62,6 +76,35 @@ impl LinePattern {
                 || self.of_bytes.get_or_init(|| RegexBuilder::new(&self.text).unicode(false).build().ok());
             of_bytes().as_ref().unwrap_or(compiled).is_match(line)
         })
+    }
+}
+
+/// Returns `true` for an expression that matches no text without a line end.
+fn needs_line_end(text: &str) -> bool {
+    // Only an escape can stand for a line end.
+    text.contains('\\')
+        && regex_syntax::ParserBuilder::new()
+            .utf8(false)
+            .build()
+            .parse(text)
+            .is_ok_and(|parsed| !fits_line(&parsed))
+}
+
+/// Returns `true` if an expression may match a text without a line end.
+fn fits_line(parsed: &Hir) -> bool {
+    match parsed.kind() {
+        HirKind::Empty | HirKind::Look(_) => true,
+        HirKind::Literal(literal) => !literal.0.contains(&b'\n'),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().iter().any(|range| (range.start(), range.end()) != ('\n', '\n'))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().any(|range| (range.start(), range.end()) != (b'\n', b'\n'))
+        }
+        HirKind::Repetition(repetition) => repetition.min == 0 || fits_line(&repetition.sub),
+        HirKind::Capture(capture) => fits_line(&capture.sub),
+        HirKind::Concat(all) => all.iter().all(fits_line),
+        HirKind::Alternation(any) => any.iter().any(fits_line),
     }
 }
 
@@ -137,6 +180,15 @@ mod tests {
     }
 
     #[test]
+    fn a_line_end_may_be_possible() {
+        for pattern in [r"(?m)^a$", r"a\n?", r"a(\n|$)", r"[^\n]+", r"a\s*b", r"(?s)a.b", r"\\n", r"a[\n\t]"]
+        {
+            let mut errors = Vec::new();
+            assert!(LinePattern::build("match", Some(pattern.into()), &mut errors).is_some(), "{errors:?}");
+        }
+    }
+
+    #[test]
     fn errors_have_a_place() {
         for (pattern, message) in [
             ("a(b", "`a(b` is not a regular expression: unclosed group"),
@@ -145,6 +197,10 @@ mod tests {
                 "a{2,1}",
                 "`a{2,1}` is not a regular expression: invalid repetition count range, the start must be <= the end",
             ),
+            ("^a$\n", "`match` contains a line break, so that no line matches it"),
+            (r"(?m)a\nb", r"`(?m)a\nb` only matches text with a line end, and no line has one"),
+            (r"a\x0a+", r"`a\x0a+` only matches text with a line end, and no line has one"),
+            (r"[\n](a|b)", r"`[\n](a|b)` only matches text with a line end, and no line has one"),
             (r"\p{Klingon}", r"`\p{Klingon}` is not a regular expression: Unicode property not found"),
         ] {
             let mut errors = Vec::new();

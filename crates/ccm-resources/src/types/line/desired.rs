@@ -52,6 +52,15 @@ impl DesiredLine {
     }
 }
 
+/// Returns the reference to a group in a line that replaces others, such as `\1`, which is written as it is.
+pub(super) fn group_reference(line: &DesiredLine) -> Option<String> {
+    let text = line.line.as_deref().filter(|_| line.pattern.is_some())?;
+    let digit = text
+        .match_indices('\\')
+        .find_map(|(at, _)| text[at + 1..].chars().next().filter(char::is_ascii_digit))?;
+    Some(format!("\\{digit}"))
+}
+
 /// Returns a text without the line end that a block of YAML adds.
 fn without_line_end(mut line: String) -> String {
     if line.ends_with('\n') {

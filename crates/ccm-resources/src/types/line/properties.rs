@@ -18,7 +18,8 @@ properties! {
         after: Text { default: Some("at the end of the file"), foreign_names: &["insertafter"] },
         /// Regular expression for the line before which a new line goes.
         before: Text { foreign_names: &["insertbefore"] },
-        /// Allow `match`, `after` and `before` to match several lines, and apply the change to each.
+        /// Allow several lines to match. The first that matches `match` becomes the line, and the others are removed; with
+        /// `ensure: absent` all are removed. A new line is added at each that matches `after` or `before`.
         multiple: bool { default: Some("`false`") },
         /// Make the file if it does not exist, with mode 0644, or 0600 if the line holds a secret.
         create: bool { default: Some("`false`") },

@@ -2,10 +2,7 @@
 
 use super::document::{Position, Setting, is_blank, trim, trim_end, trim_start};
 use super::format::Syntax;
-use crate::parts::text::TextLines;
-
-/// New texts of lines; `None` removes a line.
-pub(super) type LineEdits = Vec<(usize, Option<Vec<u8>>)>;
+use crate::parts::text::{LineEdits, TextLines};
 
 /// Returns the edits that give a setting another value. `text` is the value as it is written.
 pub(super) fn with_value(found: &Setting, text: &str, lines: &TextLines<'_>, syntax: &Syntax) -> LineEdits {

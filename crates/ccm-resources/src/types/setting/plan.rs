@@ -1,15 +1,13 @@
 //! The pure comparison of a file with a setting.
 
-use ccm_model::ChangedLines;
-
 use super::ambiguity;
 use super::desired::DesiredSetting;
 use super::document::{Document, Setting};
-use super::edit::{LineEdits, with_value, without};
+use super::edit::{with_value, without};
 use super::format::Format;
 use super::placement::placement;
 use crate::parts::text::{
-    FilePart, PartChange, PartChangeKind, PartConflict, PartPlan, PartTarget, TextLines, line_numbers,
+    FilePart, PartChangeKind, PartConflict, PartPlan, PartTarget, TextLines, line_numbers,
 };
 
 impl FilePart for DesiredSetting {
@@ -37,11 +35,11 @@ impl FilePart for DesiredSetting {
             Step::Keep => return Ok(PartPlan::Keep),
             Step::Remove => {
                 let edits = found.iter().flat_map(|found| without(found, &lines)).collect();
-                edited(lines, edits, PartChangeKind::Remove)
+                PartPlan::edit(lines, edits, PartChangeKind::Remove)
             }
             Step::Replace(found) => {
                 let edits = with_value(found, self.text(), &lines, &self.syntax);
-                edited(lines, edits, PartChangeKind::Replace)
+                PartPlan::edit(lines, edits, PartChangeKind::Replace)
             }
             Step::Add => {
                 check_is_ini(content, &lines)?;
@@ -185,23 +183,6 @@ fn of_systemd<'d>(found: &[&'d Setting], value: &[u8]) -> Vec<&'d Setting> {
         ([], _, Some(reset)) if value.is_empty() => vec![found[reset]],
         _ => assigned,
     }
-}
-
-/// Builds a change of lines, whose order does not matter.
-fn edited(lines: TextLines<'_>, mut edits: LineEdits, kind: PartChangeKind) -> PartPlan {
-    edits.sort_unstable_by_key(|(line, _)| *line);
-    let added = edits.iter().filter(|(_, new)| new.is_some()).count();
-    let at: Vec<usize> = edits.iter().map(|(line, _)| *line).collect();
-    let mut lines: TextLines<'_> = lines;
-    for (line, new) in edits.iter().rev() {
-        match new {
-            Some(new) => lines.replace(*line, new),
-            None => lines.splice(*line..*line + 1, []),
-        }
-    }
-    let content = lines.into_content();
-    let removed = at.len();
-    PartPlan::Change(PartChange { kind, content, at, lines: ChangedLines { added, removed } })
 }
 
 /// Checks that a new line would not spoil a file of another format. A file whose settings are found is left to the

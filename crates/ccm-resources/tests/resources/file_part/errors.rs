@@ -45,6 +45,10 @@ fn invalid_parts_are_refused_with_hints() {
         ("line", &[F, ("line", "")], &["invalid-value line | …"]),
         ("line", &[F, ("line", "a\nb")], &["invalid-value line | block"]),
         ("line", &[F, ("line", "a"), ("match", "(")], &["invalid-value match ( | \\, \\(, \\*"]),
+        ("line", &[F, ("line", r"a\1"), ("match", "^(a)")], &[r"no-effect \1, line, match | setting"]),
+        ("line", &[F, ("line", "a"), ("match", "^a\n")], &["invalid-value match match | |-, >-"]),
+        ("line", &[F, ("line", "a"), ("before", "^a\n")], &["invalid-value before before | |-, >-"]),
+        ("block", &[F, ("content", "a"), ("after", "(?m)a\\nb")], &["invalid-value after (?m)a\\nb | …"]),
         ("line", &[F, ("line", "a"), ("match", "")], &["invalid-value match match"]),
         (
             "line",
@@ -135,6 +139,11 @@ fn parts_claim_their_file_together_and_themselves_alone() {
         ("line", &[("line", "a")][..], &[(ClaimKind::Line, format!("{f}: a"))][..]),
         ("line", &[("line", "a"), ("sensitive", "true")], &[]),
         ("line", &[("match", "a"), ("ensure", "absent")], &[]),
+        (
+            "line",
+            &[("line", "a"), ("match", "^#?a")],
+            &[(ClaimKind::Line, format!("{f}: a")), (ClaimKind::Line, format!("{f}: what matches ^#?a"))],
+        ),
         ("block", &[("content", "a")], &[]),
         ("setting", &[("key", "a"), ("value", "b")], &[(ClaimKind::Setting, format!("{f}: a"))]),
         (

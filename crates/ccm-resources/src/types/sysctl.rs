@@ -1,5 +1,6 @@
 //! The sysctl resource: a parameter of the kernel, now and after a boot.
 
+mod boot_files;
 mod decide;
 mod key;
 mod parameter_file;
@@ -7,15 +8,16 @@ mod procfs;
 mod properties;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
+use boot_files::is_left_out;
 use decide::{DEFAULT_FILE, DesiredParameter};
 use key::ParameterKey;
 use procfs::Procfs;
-use properties::SysctlProperties;
+use properties::{SysctlProperties, octal};
 
 #[derive(Debug)]
 pub(crate) struct SysctlType;
@@ -31,6 +33,23 @@ impl TypedResource for SysctlType {
 
     fn build(resource: &Resource, written: SysctlProperties) -> Result<DesiredParameter, Vec<PropertyError>> {
         DesiredParameter::build(resource, written)
+    }
+
+    fn warnings(parameter: &DesiredParameter, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let warning = |property, message: String, hint: &str| {
+            let span = resource.properties.get(property).map_or(resource.span, |node| node.span);
+            Diagnostic::warning(DiagnosticKind::NoEffect, span, message).with_hint(hint)
+        };
+        let octal = octal(&parameter.value).map(|(text, number)| {
+            let message = format!("the kernel reads `{text}` as an octal number, which is {number}");
+            warning("value", message, "write the number without a zero in front")
+        });
+        let unread = is_left_out(&parameter.file).then(|| {
+            let message = format!("\"{}\" is not read at boot", parameter.file.display());
+            warning("file", message, "give the file a name that ends with `.conf`")
+        });
+        octal.into_iter().chain(unread).collect()
     }
 }
 

@@ -50,6 +50,10 @@ impl TextFile {
         Self::found(Path::new("/f"), Some(Rc::new(content.into())))
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn exists(&self) -> bool {
         self.content.is_some()
     }

@@ -7,7 +7,7 @@ use ccm_engine::Described;
 use ccm_model::Resource;
 use ccm_properties::PropertyError;
 
-use super::hosts_file::{HostLine, HostsFile};
+use super::hosts_file::{HOSTS, HostLine, HostsFile};
 use super::properties::{HostProperties, name_error};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
@@ -128,6 +128,33 @@ impl ObjectType for DesiredHost {
             differences.push(HostDifference::Lines(others + 1));
         }
         ObjectPlan::of_existing(differences)
+    }
+
+    fn warnings(&self, file: &Rc<HostsFile>) -> Vec<String> {
+        let own = |line: &HostLine| line.name.eq_ignore_ascii_case(&self.name) && self.manages(line);
+        if self.is_absent {
+            let other = file.first_with(&self.name, |line| self.manages(line) && !own(line));
+            let warning = other.map(|(index, line)| {
+                let (name, number) = (&self.name, index + 1);
+                format!("`{name}` stays an alias of `{}` on line {number} of \"{HOSTS}\"", line.name)
+            });
+            return warning.into_iter().collect();
+        }
+        let (Some(ip), Some(line)) = (self.ip, self.line(file)) else { return Vec::new() };
+        let own_index = file.first_with(&self.name, own).map_or(usize::MAX, |(index, _)| index);
+        let names = [&line.name].into_iter().chain(&line.aliases);
+        let warnings = names.filter_map(|name| {
+            let is_other = |line: &HostLine| self.manages(line) && !own(line);
+            let (index, other) = file.first_with(name, is_other)?;
+            (index < own_index && other.ip != ip).then(|| {
+                let number = index + 1;
+                format!(
+                    "line {number} of \"{HOSTS}\" gives `{name}` the address {}, and is read first",
+                    other.ip
+                )
+            })
+        });
+        warnings.collect()
     }
 
     fn shown(&self) -> String {

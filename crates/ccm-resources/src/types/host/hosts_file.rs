@@ -49,6 +49,20 @@ impl HostsFile {
         self.hosts.get(&name.to_ascii_lowercase()).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the first line that has a name, as the first or another one, with its index.
+    pub(super) fn first_with(
+        &self,
+        name: &str,
+        condition: impl Fn(&HostLine) -> bool,
+    ) -> Option<(usize, HostLine)> {
+        let lines = self.file.iter().map(HostLine::parse).enumerate();
+        let mut lines = lines.filter_map(|(index, line)| Some((index, line?)));
+        lines.find(|(_, line)| {
+            let mut names = [&line.name].into_iter().chain(&line.aliases);
+            names.any(|found| found.eq_ignore_ascii_case(name)) && condition(line)
+        })
+    }
+
     /// Returns the content with a line in place of the lines of a host for which a condition holds; `None` removes them.
     pub(super) fn with(
         &self,

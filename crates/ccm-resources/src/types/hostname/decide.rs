@@ -50,6 +50,8 @@ pub(crate) struct HostnameState {
     pub running: String,
     /// The file `/etc/hostname`.
     pub file: TextFile,
+    /// Command line of the kernel.
+    pub kernel_options: String,
 }
 
 impl HostnameState {
@@ -116,6 +118,16 @@ impl ObjectType for DesiredHostname {
         ObjectPlan::of_existing(differences)
     }
 
+    fn warnings(&self, state: &HostnameState) -> Vec<String> {
+        let options = state.kernel_options.split_whitespace();
+        let at_boot = options.filter_map(|option| option.strip_prefix("systemd.hostname=")).next_back();
+        let other = at_boot.filter(|name| *name != self.0);
+        let warning = other.map(|name| {
+            format!("at boot, `systemd.hostname={name}` on the command line of the kernel overrides \"/etc/hostname\"")
+        });
+        warning.into_iter().collect()
+    }
+
     fn shown(&self) -> String {
         format!("host name `{}`", self.0)
     }
@@ -144,10 +156,22 @@ mod tests {
     fn decisions_match_the_table() {
         let rows = assert_rows(TABLE, |[running, saved]| {
             let file = if saved == "-" { TextFile::default() } else { TextFile::of(format!("\n{saved}\n")) };
-            let state = HostnameState { running: running.to_owned(), file };
+            let state = HostnameState { running: running.to_owned(), file, ..HostnameState::default() };
             Object::decide(&DesiredHostname("web.a".to_owned()), &state, None)
         });
         assert_eq!(rows, 5);
+    }
+
+    #[test]
+    fn name_of_the_boot_loader_is_told() {
+        for (options, expected) in [
+            ("quiet systemd.hostname=old ro", 1),
+            ("systemd.hostname=old systemd.hostname=web", 0),
+            ("quiet xsystemd.hostname=old", 0),
+        ] {
+            let state = HostnameState { kernel_options: options.to_owned(), ..HostnameState::default() };
+            assert_eq!(DesiredHostname("web".to_owned()).warnings(&state).len(), expected, "{options}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::support::object_plan::{Object, ObjectType};
 use crate::support::program::Program;
 
 pub(super) const FILE: &str = "/etc/hostname";
+const KERNEL_OPTIONS: &str = "/proc/cmdline";
 const RUNNING: &str = "/proc/sys/kernel/hostname";
 
 pub(crate) struct PosixHostname;
@@ -25,7 +26,9 @@ impl Provider<Object<DesiredHostname>> for PosixHostname {
     ) -> Result<HostnameState, Failure> {
         let running = read_text(Path::new(RUNNING), context)?.unwrap_or_default();
         let file = TextFile::read(Path::new(FILE), context)?;
-        let state = HostnameState { running: running.trim_end().to_owned(), file };
+        // Only a warning depends on it.
+        let kernel_options = read_text(Path::new(KERNEL_OPTIONS), context).ok().flatten().unwrap_or_default();
+        let state = HostnameState { running: running.trim_end().to_owned(), file, kernel_options };
         let is_saved =
             |difference: &HostnameDifference| matches!(difference, HostnameDifference::Saved { .. });
         if reading.is_before() && name.plan(&state).differences().iter().any(is_saved) {

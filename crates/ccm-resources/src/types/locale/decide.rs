@@ -6,13 +6,16 @@ use ccm_engine::Described;
 use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::{PropertyError, TextValue as _};
 
-use super::properties::{CATEGORIES, LocaleName, LocaleProperties};
-use super::settings_file::value;
+use super::properties::{CATEGORIES, LocaleName, LocaleProperties, canonical};
+use super::settings_file::{last_assignment, value};
 use crate::parts::text::TextFile;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Variable with the locale.
 const LANG: &str = "LANG";
+
+/// Variable that overrides all others.
+const OVERRIDING: &str = "LC_ALL";
 
 /// List of all locales that can be generated.
 pub(super) const SUPPORTED: &str = "/usr/share/i18n/SUPPORTED";
@@ -63,6 +66,8 @@ pub(crate) struct LocaleState {
     pub file: TextFile,
     /// Desired locales that the machine does not have.
     pub missing: Vec<MissingLocale>,
+    /// The file `/etc/environment`.
+    pub environment: TextFile,
 }
 
 /// Locale that the machine does not have.
@@ -136,6 +141,20 @@ impl ObjectType for DesiredLocale {
         ObjectPlan::of_existing(differences)
     }
 
+    fn warnings(&self, state: &LocaleState) -> Vec<String> {
+        let files = [&state.file, &state.environment];
+        let found = files.into_iter().filter_map(|file| Some((file, last_assignment(file, OVERRIDING)?)));
+        let others = found.filter(|(_, (_, value))| {
+            !value.is_empty()
+                && self.variables.iter().any(|(_, locale)| canonical(value) != locale.canonical())
+        });
+        let warnings = others.map(|(file, (index, value))| {
+            let (path, number) = (file.path().display(), index + 1);
+            format!("line {number} of \"{path}\" sets `{OVERRIDING}={value}`, which overrides all variables of the locale")
+        });
+        warnings.collect()
+    }
+
     fn shown(&self) -> String {
         format!("locale `{}`", self.name)
     }
@@ -198,9 +217,28 @@ mod tests {
                     "notinstalled" => vec![MissingLocale::NotInstalled("b".to_owned())],
                     _ => Vec::new(),
                 },
+                ..LocaleState::default()
             };
             Object::decide(&locale, &state, None)
         });
         assert_eq!(rows, 7);
+    }
+
+    #[test]
+    fn overriding_variable_is_told() {
+        let locale = DesiredLocale {
+            name: "a.UTF-8".to_owned(),
+            variables: vec![("LANG".to_owned(), LocaleName("a.UTF-8".to_owned()))],
+        };
+        let told = |file: &str, environment: &str| {
+            let [file, environment] = [file, environment].map(TextFile::of);
+            locale.warnings(&LocaleState { file, environment, ..LocaleState::default() })
+        };
+        let warning = "line 2 of \"/f\" sets `LC_ALL=C`, which overrides all variables of the locale";
+        assert_eq!(told("LANG=a.UTF-8\nLC_ALL=\"C\"\n", "PATH=/bin\n"), [warning]);
+        assert_eq!(told("", "PATH=/bin\nLC_ALL=C\n"), [warning]);
+        for file in ["LC_ALL=a.utf8\n", "#LC_ALL=C\n", "LC_ALL=C\nLC_ALL=\n", "LANG=C\n"] {
+            assert_eq!(told(file, ""), [""; 0], "{file}");
+        }
     }
 }

@@ -19,6 +19,8 @@ use crate::support::program::Program;
 /// Files with the variables: that of systemd, and that of the Debian family.
 pub(super) const FILE: &str = "/etc/locale.conf";
 const DEBIAN_FILE: &str = "/etc/default/locale";
+/// Variables of everybody who logs in.
+const ENVIRONMENT: &str = "/etc/environment";
 const DEBIAN: &str = "/etc/debian_version";
 
 /// List of locales to generate.
@@ -83,7 +85,9 @@ async fn read(locale: &DesiredLocale, context: &Context<'_>) -> Result<LocaleSta
     let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
     let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
     let file = TextFile::read(Path::new(path), context)?;
-    let mut state = LocaleState { file, missing: Vec::new() };
+    // Only a warning depends on it.
+    let environment = TextFile::read(Path::new(ENVIRONMENT), context).unwrap_or_default();
+    let mut state = LocaleState { file, missing: Vec::new(), environment };
     let installed = context.state_cache(async || installed(context).await).await?;
     let Some(installed) = &installed.0 else { return Ok(state) };
     let names = || locale.variables.iter().map(|(_, name)| name);

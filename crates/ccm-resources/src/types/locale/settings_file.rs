@@ -4,8 +4,15 @@ use crate::parts::text::{TextFile, shown};
 
 /// Returns the value of a variable in a file of assignments.
 pub(super) fn value(file: &TextFile, variable: &str) -> Option<String> {
-    let values = file.iter().filter_map(assignment).filter(|(name, _)| *name == variable);
-    values.last().map(|(_, value)| shown(value).trim().trim_matches(['"', '\'']).to_owned())
+    last_assignment(file, variable).map(|(_, value)| value)
+}
+
+/// Returns the last line that assigns a variable, which counts: its index, and the value.
+pub(super) fn last_assignment(file: &TextFile, variable: &str) -> Option<(usize, String)> {
+    let lines = file.iter().map(assignment).enumerate();
+    let found =
+        lines.filter_map(|(index, found)| Some((index, found.filter(|(name, _)| *name == variable)?.1)));
+    found.last().map(|(index, value)| (index, shown(value).trim().trim_matches(['"', '\'']).to_owned()))
 }
 
 /// Returns the content with these values. A variable has one line afterwards.

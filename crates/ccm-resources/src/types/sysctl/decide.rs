@@ -7,9 +7,10 @@ use ccm_engine::Described;
 use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
+use super::boot_files::LaterLine;
 use super::key::ParameterKey;
 use super::parameter_file::ParameterFile;
-use super::properties::SysctlProperties;
+use super::properties::{SysctlProperties, is_same};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// File from which the values are set at boot, unless another one is given.
@@ -70,6 +71,8 @@ pub(crate) struct ParameterState {
     /// Reason why the value can't be changed; only known if it differs.
     pub obstacle: Option<ParameterObstacle>,
     pub file: Rc<ParameterFile>,
+    /// Line of another file that has another value, and is read later at boot.
+    pub later: Option<LaterLine>,
 }
 
 /// Reason why nobody can change a parameter.
@@ -128,15 +131,15 @@ impl ObjectType for DesiredParameter {
         }
         let Some(running) = &state.running else { return ObjectPlan::Fail(unknown(self)) };
         let mut differences = Vec::new();
-        if *running != self.value {
+        if !is_same(running, &self.value) {
             if let Some(obstacle) = &state.obstacle {
                 return ObjectPlan::Fail(unchangeable(self, obstacle));
             }
             differences.push(ParameterDifference::Running { from: running.clone(), to: self.value.clone() });
         }
         match saved {
-            Some(saved) if saved.value == self.value && saved.lines == 1 => {}
-            Some(saved) if saved.value == self.value => {
+            Some(saved) if is_same(&saved.value, &self.value) && saved.lines == 1 => {}
+            Some(saved) if is_same(&saved.value, &self.value) => {
                 differences.push(ParameterDifference::Lines(saved.lines));
             }
             saved => differences.push(ParameterDifference::Saved {
@@ -147,12 +150,17 @@ impl ObjectType for DesiredParameter {
         ObjectPlan::of_existing(differences)
     }
 
+    fn warnings(&self, state: &ParameterState) -> Vec<String> {
+        let warning = state.later.as_ref().map(|later| later.warning(&self.file));
+        warning.into_iter().collect()
+    }
+
     fn shown(&self) -> String {
         format!("kernel parameter `{}`", self.name)
     }
 
     fn explain(&self, _: &ParameterState, failure: Failure) -> Failure {
-        failure.with_hint("check whether the kernel rounds or limits the value")
+        failure.with_hint("write the value as the kernel reports it: it may round or limit a number")
     }
 
     fn describe(&self, state: &ParameterState) -> Described {

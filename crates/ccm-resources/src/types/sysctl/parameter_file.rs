@@ -11,7 +11,7 @@ use ccm_model::Failure;
 
 use super::key::ParameterKey;
 use super::properties::normalized;
-use crate::parts::text::{TextFile, shown};
+use crate::parts::text::{TextFile, lines, shown};
 
 /// Files by path.
 #[derive(Default)]
@@ -69,6 +69,12 @@ impl ParameterFile {
         lines.set(is_its, new.as_deref().map(str::as_bytes));
         lines.into_content()
     }
+}
+
+/// Returns the last line of a content that sets a parameter: its index, and its value.
+pub(super) fn last_line(content: &[u8], key: &ParameterKey) -> Option<(usize, String)> {
+    let found = lines(content).enumerate().filter_map(|(index, text)| Some((index, line(text)?)));
+    found.filter(|(_, (found, _))| found == key).map(|(index, (_, value))| (index, value)).last()
 }
 
 /// Returns the parameter of a line. A dash in front of the name, which makes sysctl ignore errors, is left out.

@@ -1,12 +1,15 @@
 //! Provider procfs: values below `/proc/sys`, changed by sysctl, and a file from which they are set at boot.
 
+use std::path::Path;
+
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{InspectOptions, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
+use super::boot_files::BootFiles;
 use super::decide::{DesiredParameter, ParameterDifference, ParameterObstacle, ParameterState};
 use super::parameter_file::ParameterFiles;
-use super::properties::normalized;
+use super::properties::{is_same, normalized};
 use crate::parts::mounts::{MountTable, MountedFilesystem};
 use crate::parts::text::shown;
 use crate::support::file_failure::file_failure;
@@ -15,6 +18,9 @@ use crate::support::program::Program;
 
 /// Maximum length of a value.
 const MAX_VALUE: u64 = 1 << 20;
+
+/// Permissions of anybody to read.
+const READABLE: u32 = 0o444;
 
 /// Permissions of anybody to write.
 const WRITABLE: u32 = 0o222;
@@ -94,6 +100,13 @@ async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<Par
         Ok(value) => Some(normalized(&shown(&value))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(_) if parameter.is_absent => None,
+        Err(_) if is_unreadable(&path, context) => {
+            let message = format!("kernel parameter `{}` can only be written", parameter.name);
+            return Err(Failure::conflict(message).with_hint(format!(
+                "run `sysctl -w {}=…` with an `exec` instead: such a parameter starts something, and has no value",
+                parameter.name
+            )));
+        }
         Err(error) => {
             return Err(Failure::from_error(FailureKind::Read, &error)
                 .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
@@ -102,7 +115,10 @@ async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<Par
                 ));
         }
     };
-    if state.running.as_ref().is_some_and(|running| *running != parameter.value) {
+    if !parameter.is_absent {
+        state.later = BootFiles::of(context).await.later(parameter);
+    }
+    if state.running.as_ref().is_some_and(|running| !is_same(running, &parameter.value)) {
         let mounts = MountTable::of(context).await?;
         let mount = path.to_str().and_then(|path| mounts.containing(path));
         let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
@@ -117,6 +133,12 @@ async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<Par
         };
     }
     Ok(state)
+}
+
+/// Returns `true` for a parameter that nobody may read.
+fn is_unreadable(path: &Path, context: &Context<'_>) -> bool {
+    let info = context.host.files.inspect(path, InspectOptions::default());
+    info.is_ok_and(|info| info.target.is_some_and(|file| file.mode & READABLE == 0))
 }
 
 /// Sets the value of the kernel.

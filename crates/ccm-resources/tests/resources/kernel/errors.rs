@@ -10,7 +10,11 @@ fn errors_are_found_at_load() {
         ("sysctl", "swappiness", &[("value", "1")], 1),
         ("sysctl", "-w", &[], 2),
         ("sysctl", "a.b", &[("value", "true")], 1),
-        ("sysctl", "a.b", &[("value", " ")], 1),
+        ("sysctl", "a.b", &[("value", "")], 0),
+        ("sysctl", "a.b", &[("value", "0x10")], 0),
+        // Warnings.
+        ("sysctl", "a.b", &[("value", "1 030")], 1),
+        ("sysctl", "a.b", &[("value", "1"), ("file", "/etc/sysctl.d/90-a")], 1),
         ("sysctl", "a.b", &[("value", "1\n2")], 1),
         ("sysctl", "a.b", &[("value", "1"), ("file", "a.conf")], 1),
         ("sysctl", "a.b", &[("value", "1"), ("ensure", "absent")], 1),

@@ -2,7 +2,7 @@
 
 use crate::build::resource;
 use crate::kernel::machine::{assert_changes, assert_unchanged, content, on_own_machine, shell};
-use crate::local_run::{applied, in_noop};
+use crate::local_run::{applied, in_noop, run_here};
 
 const FILE: &str = "/etc/sysctl.d/90-ccm.conf";
 const FORWARD: &str = "/proc/sys/net/ipv4/ip_forward";
@@ -68,5 +68,46 @@ fn parameters_that_cannot_be_set_are_told_before_anything_is_changed() {
             &resource("sysctl", "net.ipv4.ip_forward", &[("value", "0")]),
             "changed value at boot",
         );
+    });
+}
+
+#[test]
+fn values_are_compared_as_the_kernel_reads_them() {
+    on_own_machine("sysctl", || {
+        let timeout = resource("sysctl", "net.ipv4.tcp_fin_timeout", &[("value", "0x3D")]);
+        assert_changes(&timeout, "changed value and value at boot");
+        assert_eq!(content("/proc/sys/net/ipv4/tcp_fin_timeout"), "61\n");
+        let ports = |value| resource("sysctl", "net.ipv4.ip_local_reserved_ports", &[("value", value)]);
+        assert_changes(&ports("8080,9000-9002"), "changed value and value at boot");
+        assert_changes(&ports(""), "changed value and value at boot");
+        assert_eq!(content("/proc/sys/net/ipv4/ip_local_reserved_ports"), "\n");
+        let flush = || vec![resource("sysctl", "net.ipv4.route.flush", &[("value", "1")])];
+        let told = "kernel parameter `net.ipv4.route.flush` can only be written";
+        assert_eq!((in_noop(flush()), applied(flush())), (vec![told.to_owned()], vec![told.to_owned()]));
+    });
+}
+
+#[test]
+fn later_file_with_another_value_is_told() {
+    on_own_machine("sysctl", || {
+        let forward = resource("sysctl", "net.ipv4.ip_forward", &[("value", "1")]);
+        shell(
+            "mkdir /etc/sysctl.d; rm -f /etc/sysctl.conf; printf '# x\nnet/ipv4/ip_forward = 0\n' > /etc/sysctl.d/99-local.conf",
+        );
+        let told = "at boot, line 2 of \"/etc/sysctl.d/99-local.conf\" sets the value to `0`, later than \"/etc/sysctl.d/90-ccm.conf\"";
+        for noop in [true, false, false] {
+            let transaction = run_here(vec![forward.clone()], noop).remove(0);
+            assert_eq!(transaction.warnings, [told]);
+        }
+        shell(
+            "rm /etc/sysctl.d/99-local.conf; ln -s ../sysctl.conf /etc/sysctl.d/99-sysctl.conf; echo net.ipv4.ip_forward=0 > /etc/sysctl.conf",
+        );
+        let in_link = resource(
+            "sysctl",
+            "net.ipv4.ip_forward",
+            &[("value", "1"), ("file", "/etc/sysctl.d/99-sysctl.conf")],
+        );
+        let transaction = run_here(vec![in_link], true).remove(0);
+        assert!(transaction.warnings.is_empty(), "{transaction:?}");
     });
 }

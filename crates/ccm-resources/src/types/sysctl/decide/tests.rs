@@ -31,6 +31,7 @@ fn decisions_match_the_table() {
                 _ => None,
             },
             file: Rc::new(ParameterFile::parse(TextFile::of(content))),
+            later: None,
         };
         Object::decide(&parameter(ensure == "absent"), &state, None)
     });

@@ -1,6 +1,6 @@
 //! Reasons why commands do not start.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{Failure, FailureKind, Refusal};
 use serde::{Deserialize, Serialize};
@@ -80,13 +80,13 @@ pub enum StartError {
     #[error("working directory \"{}\" can't be entered: \"{}\" belongs to `{owner}`, and `{user}` may not enter it", path.display(), directory.display())]
     ClosedDirectory {
         /// Path of the working directory.
-        path: PathBuf,
+        path: Box<Path>,
         /// Directory that the user may not enter.
-        directory: PathBuf,
+        directory: Box<Path>,
         /// Owner of that directory.
-        owner: String,
+        owner: Box<str>,
         /// User of the command.
-        user: String,
+        user: Box<str>,
     },
     /// The command was run, but a tracer of it withholds its exit code, or another part of this program took it.
     #[serde(skip)]

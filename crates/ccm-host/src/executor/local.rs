@@ -152,8 +152,9 @@ impl<'a> LocalPlan<'a> {
                 && let Some(closed) = files.closed_directory(identity, &cwd, false)
             {
                 let name = |uid: u32| files.user_name(uid).ok().flatten().unwrap_or_else(|| uid.to_string());
-                let (owner, user) = (name(closed.owner), name(identity.uid));
-                return Err(StartError::ClosedDirectory { path: cwd, directory: closed.path, owner, user });
+                let (owner, user) = (name(closed.owner).into(), name(identity.uid).into());
+                let (path, directory) = (cwd.into(), closed.path.into());
+                return Err(StartError::ClosedDirectory { path, directory, owner, user });
             }
         }
         Ok(Self {

@@ -99,10 +99,7 @@ impl Exec {
                     failure.hints.push(format!("check `default_work_dir` of the executor `{name}`"));
                 }
             }
-            StartError::ClosedDirectory { directory, user, .. } => {
-                failure.missing = Some(MissingPrerequisite::Path(directory.clone()).into());
-                failure.hints.push(format!("use a `cwd` that `{user}` may enter"));
-            }
+            StartError::ClosedDirectory { directory, user, .. } => failure = closed(failure, directory, user),
             StartError::UnknownPrograms { .. } => failure.hints.push(LIST_THEM.to_owned()),
             StartError::SandboxPath { property, path, .. } if property == "programs" => {
                 failure.missing = Some(missing_program(path).into());
@@ -179,6 +176,12 @@ impl CommandLine {
         exec.allow_programs(self, &mut command)?;
         Ok(command)
     }
+}
+
+/// Adds what an earlier resource could change, and advice, to the failure of a directory that the user may not enter.
+fn closed(failure: Failure, directory: &Path, user: &str) -> Failure {
+    let missing = MissingPrerequisite::Path(directory.to_owned());
+    failure.with_missing(missing).with_hint(format!("use a `cwd` that `{user}` may enter"))
 }
 
 /// Returns what an earlier resource could bring: a program by its name, or the file at its path.

@@ -125,13 +125,13 @@ fn noop_fails_like_a_run_where_the_user_has_no_rights() {
         let closed = |path: &str, hint: &str| {
             let told = format!("\"{path}\" belongs to `root`, and ccm writes keys with the rights of `ada`");
             let add = vec![key("a", &[("key", ONE)])];
-            let made = resource("file", path, &[("ensure", "directory"), ("owner", "ada")]);
+            let given = resource("file", path, &[("ensure", "directory"), ("owner", "ada")]);
             assert_eq!(
                 (in_noop(add.clone()), hints(add.clone())),
                 (vec![told.clone()], vec![hint.to_owned()])
             );
             assert_eq!(applied(add.clone()), [told]);
-            assert_eq!(in_noop([vec![made], add].concat())[1], format!("not known before file#{path}"));
+            assert_eq!(in_noop([vec![given], add].concat())[1], format!("not known before file#{path}"));
         };
         closed("/home/ada/.ssh", "run `chown ada: /home/ada/.ssh` and `chmod 700 /home/ada/.ssh`");
         let purge = vec![resource("user", "ada", &[("purge_keys", "true")])];
@@ -147,8 +147,8 @@ fn noop_fails_like_a_run_where_the_user_has_no_rights() {
         closed("/home/ada/.ssh", "run `chown ada: /home/ada/.ssh` and `chmod 700 /home/ada/.ssh`");
         std::fs::remove_dir_all("/home/ada/.ssh").expect("no directory");
         chown("/home/ada", Some(0), Some(0)).expect("an owner");
-        let made = "make \"/home/ada/.ssh\" with a `file` resource and `owner: ada`";
-        closed("/home/ada", &format!("run `chown ada: /home/ada`, or {made}"));
+        let advice = "make \"/home/ada/.ssh\" with a `file` resource and `owner: ada`";
+        closed("/home/ada", &format!("run `chown ada: /home/ada`, or {advice}"));
         home("/srv");
         closed("/srv", "make \"/srv/.ssh\" with a `file` resource and `owner: ada`");
         home("/srv/closed/ada");

@@ -327,13 +327,13 @@ fn a_line_with_another_field_does_not_fit_the_schema_of_events() {
     assert!(tried > 500, "only {tried} fields");
 }
 
-/// Returns `true` for a word such as `PolicyGlob`; a unit of sizes is none.
+/// Returns `true` for a word such as `PolicyGlob`; a unit of sizes and a name of the field are none.
 fn is_name_of_a_type(word: &str) -> bool {
     let mut characters = word.chars();
     characters.next().is_some_and(|first| first.is_ascii_uppercase())
         && characters.next().is_some_and(|second| second.is_ascii_lowercase())
         && characters.any(|other| other.is_ascii_uppercase())
-        && !["KiB", "MiB", "GiB", "TiB"].contains(&word)
+        && !["KiB", "MiB", "GiB", "TiB", "MariaDB"].contains(&word)
 }
 
 /// Adds the descriptions in a schema. Other names in it are those of its definitions.

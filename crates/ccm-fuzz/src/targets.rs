@@ -21,6 +21,7 @@ mod shell_words;
 mod sources;
 mod spans;
 mod template;
+mod text_file;
 mod yaml;
 
 /// Reader under test.
@@ -56,6 +57,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
     Target { name: "shell", run: shell::run, words: shell::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },
+    Target { name: "text_file", run: text_file::run, words: text_file::WORDS },
     Target { name: "words", run: shell_words::run, words: shell_words::WORDS },
     Target { name: "yaml", run: yaml::run, words: yaml::WORDS },
 ];

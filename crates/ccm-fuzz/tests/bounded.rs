@@ -42,6 +42,7 @@ endured! {
     redaction: 40,
     shell: 5000,
     template: 200,
+    text_file: 1000,
     words: 3000,
     yaml: 500,
 }

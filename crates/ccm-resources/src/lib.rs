@@ -22,7 +22,7 @@ mod types;
 pub use notes::notes;
 pub use parts::schedule::{Schedule, ScheduleError};
 pub use parts::tree::glob::IgnoredPaths;
-pub use types::{executor_names, types};
+pub use types::{edited_text, executor_names, types};
 
 /// Unit files of systemd, and calls of its tools.
 pub mod systemd {

@@ -6,6 +6,7 @@ mod archive;
 mod authorized_key;
 mod block;
 mod cron;
+mod edited_text;
 mod exec;
 mod file;
 mod git;
@@ -31,6 +32,8 @@ mod user;
 pub use exec::executor_names;
 
 use ccm_engine::ResourceType;
+
+pub use edited_text::edited_text;
 
 /// All resource types. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {

@@ -220,6 +220,10 @@ impl PartConflict {
         Self { property: Some(property), ..self }
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     fn failure(self, target: &PartTarget) -> Failure {
         let failure = Failure::conflict(self.message)
             .because_of(format!("\"{}\" can't be changed", target.path.display()))

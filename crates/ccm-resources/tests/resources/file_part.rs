@@ -4,5 +4,6 @@ mod applying;
 mod errors;
 mod links;
 mod machine;
+mod oracles;
 mod sensitive;
 mod validating;

@@ -75,8 +75,10 @@ impl Syntax {
         match self.format {
             Format::Ini | Format::Systemd | Format::Git => section.to_vec(),
             Format::Mysql => section.trim_ascii_end().to_ascii_lowercase(),
-            Format::Samba if section.is_empty() => b"global".to_vec(),
-            Format::Samba => without_blanks(section),
+            Format::Samba if matches!(&without_blanks(section)[..], b"" | b"global" | b"globals") => {
+                b"global".to_vec()
+            }
+            Format::Samba => lowercase(section),
         }
     }
 }

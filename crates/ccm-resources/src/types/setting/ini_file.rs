@@ -71,8 +71,8 @@ fn first_section(line: &[u8]) -> Option<&[u8]> {
 
 /// Returns the setting of a line that is no comment and no header.
 pub(super) fn setting(line: &[u8], index: usize, section: usize, delimiters: &[Vec<u8>]) -> Option<Setting> {
-    let start = indentation(line).len();
     let text = trim_end(line);
+    let start = indentation(text).len();
     let inner = &text[start..];
     let delimiter = match delimiters {
         [] => inner.iter().position(u8::is_ascii_whitespace).map(|at| (at, 0)),

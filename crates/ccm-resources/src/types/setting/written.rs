@@ -77,6 +77,12 @@ pub(super) fn section_error(section: &str, syntax: &Syntax) -> Option<PropertyEr
             "write a name such as `core`, or with a subsection in quotes such as `remote \"origin\"`",
         );
     }
+    let has_run = || section.as_bytes().windows(2).any(|pair| pair.iter().all(|byte| is_space(*byte)));
+    if syntax.format == Format::Samba && has_run() {
+        let message =
+            format!("the section `{shown}` contains several blanks in a row, which Samba reads as one");
+        return error(message, "write one blank");
+    }
     if syntax.format != Format::Ini && !is_git && trim(section.as_bytes()) != section.as_bytes() {
         let message = format!("the section `{shown}` has blanks around it");
         return error(message, "write the text between the brackets without blanks around it");

@@ -75,16 +75,16 @@ impl BootFiles {
             }
         }
         let mut paths: Vec<PathBuf> = by_name.into_values().collect();
-        let real = |path: &Path| files.canonical(path).ok();
+        let canonical = |path: &Path| files.canonical(path).ok();
         // The Debian family has a link to the last file among the others.
-        if !paths.iter().any(|path| real(path) == real(Path::new(LAST))) {
+        if !paths.iter().any(|path| canonical(path) == canonical(Path::new(LAST))) {
             paths.push(PathBuf::from(LAST));
         }
-        let read = paths.into_iter().filter_map(|path| {
-            let content = files.content(&path, MAX_FILE).ok().flatten()?;
-            Some(BootFile { path, content })
+        let found = paths.into_iter().filter_map(|path| {
+            let bytes = files.content(&path, MAX_FILE).ok().flatten()?;
+            Some(BootFile { path, content: bytes })
         });
-        Self(read.collect())
+        Self(found.collect())
     }
 
     /// Returns what makes another value count than the one that a parameter is to have at boot.

@@ -40,7 +40,7 @@ properties! {
         /// Directory to extract the file into. It is made if it is missing. The name of the resource has to end with
         /// `.tar`, `.tar.gz`, `.tgz`, `.tar.xz`, `.tar.zst`, `.tar.bz2` or `.zip`.
         extract_parent: CanonicalPath { foreign_names: &["extract_path", "dest"] },
-        /// Number of leading parts to remove from each name in the archive.
+        /// Number of leading parts to remove from each name in the archive. As for `tar`, the `.` of `./app/run` is a part.
         strip_components: StripCount { default: Some("`0`") },
         /// Path that exists after the extraction. If it is missing, the archive is extracted again.
         creates: CanonicalPath,

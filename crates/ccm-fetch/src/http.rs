@@ -2,7 +2,10 @@
 //! but the download itself.
 
 mod connection;
+mod cookies;
 mod error;
+mod gunzip;
+mod interim;
 mod proxy;
 mod response;
 mod sink;

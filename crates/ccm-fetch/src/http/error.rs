@@ -95,6 +95,14 @@ pub enum HttpError {
         /// What is wrong.
         reason: String,
     },
+    /// The content is encoded in a way that ccm does not know.
+    #[error("{url}: the server encoded the content with `{encoding}`, although ccm did not ask for it")]
+    Encoding {
+        /// Address that was answered.
+        url: HttpUrl,
+        /// Name of the encoding.
+        encoding: String,
+    },
     /// A redirect has no valid target.
     #[error("{url} redirects to an address that is not valid")]
     Redirect {
@@ -174,6 +182,10 @@ impl HttpError {
             Self::CaFile { .. } => "name a file with certificates in PEM format in `ca_file`",
             Self::Status { code: 401 | 403 | 407, .. } => "check `username`, `password` and `headers`",
             Self::Status { code: 404 | 410, .. } => "check `url`",
+            Self::Status { code: 429 | 503, .. } => "try again later: the server is busy",
+            Self::Encoding { .. } => {
+                "turn off the encoding of this file on the server, or use another server"
+            }
             Self::RedirectToHttp { .. } => "use the final address as `url`",
             Self::TooLarge { .. } => "raise `max_size`",
             Self::TimedOut { .. } => "raise `timeout`",

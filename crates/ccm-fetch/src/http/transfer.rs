@@ -5,11 +5,12 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
+use ccm_host::{Clock as _, SystemClock};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HOST, HeaderName, HeaderValue, IF_RANGE, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, COOKIE, HOST, HeaderName, HeaderValue, IF_RANGE, LOCATION,
     PROXY_AUTHORIZATION, RANGE, USER_AGENT,
 };
 use hyper::{Request, Response, StatusCode};
@@ -19,7 +20,10 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
 
 use super::connection::{Connection, basic, connect};
-use super::response::{PartRange, VersionTag, content_length};
+use super::cookies::CookieJar;
+use super::gunzip::Gunzip;
+use super::interim::InterimLimit;
+use super::response::{ContentEncoding, PartRange, RetryBudget, VersionTag, content_length};
 use super::sink::DownloadSink;
 use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, tls};
 
@@ -71,6 +75,8 @@ struct FileTransfer<'r> {
     sink: DownloadSink,
     validator: Option<VersionTag>,
     total: Option<u64>,
+    cookies: CookieJar,
+    retries: RetryBudget,
     on_progress: &'r OnProgress,
     /// Time of the last report of progress, and the bytes that it named.
     shown: Option<(Instant, u64)>,
@@ -89,8 +95,17 @@ impl<'r> FileTransfer<'r> {
         on_progress: &'r OnProgress,
     ) -> Result<Downloaded, HttpError> {
         let sink = DownloadSink::new(file)?;
-        let mut transfer =
-            Self { request, tls: None, sink, validator: None, total: None, on_progress, shown: None };
+        let mut transfer = Self {
+            request,
+            tls: None,
+            sink,
+            validator: None,
+            total: None,
+            cookies: CookieJar::default(),
+            retries: RetryBudget::default(),
+            on_progress,
+            shown: None,
+        };
         let mut resumed = 0;
         let mut fruitless = 0;
         loop {
@@ -125,7 +140,7 @@ impl<'r> FileTransfer<'r> {
     /// Requests the file, or the rest of it, and reads to the end.
     async fn attempt(&mut self) -> Result<(), HttpError> {
         let HttpReply { url, response } = self.follow_redirects().await?;
-        let (head, mut body) = response.into_parts();
+        let (head, body) = response.into_parts();
         let answer_error = |reason: &str| HttpError::Answer { url: url.clone(), reason: reason.to_owned() };
         let received = self.sink.received();
         match head.status {
@@ -148,14 +163,37 @@ impl<'r> FileTransfer<'r> {
             }
             status => return Err(HttpError::Status { url, status: in_words(status), code: status.as_u16() }),
         }
-        let max = self.request.max_size;
-        let too_large = || HttpError::TooLarge { url: url.clone(), max };
-        if self.total.is_some_and(|total| total > max) {
-            return Err(too_large());
+        let names = [url.file_name(), self.request.url.file_name()];
+        let gunzip = match ContentEncoding::of(&head.headers, &names) {
+            ContentEncoding::None => None,
+            ContentEncoding::Gzip if head.status == StatusCode::OK => {
+                // Neither the length nor the first byte of a part would be those of the file.
+                (self.validator, self.total) = (None, None);
+                Some(Gunzip::new())
+            }
+            ContentEncoding::Gzip => return Err(HttpError::Encoding { url, encoding: "gzip".to_owned() }),
+            ContentEncoding::Other(encoding) => return Err(HttpError::Encoding { url, encoding }),
+        };
+        self.receive(&url, body, gunzip).await
+    }
+
+    /// Reads the content to its end.
+    async fn receive(
+        &mut self,
+        url: &HttpUrl,
+        mut body: Incoming,
+        mut gunzip: Option<Gunzip>,
+    ) -> Result<(), HttpError> {
+        if self.total.is_some_and(|total| total > self.request.max_size) {
+            return Err(self.too_large(url));
         }
+        let damaged = |error: io::Error| HttpError::Answer {
+            url: url.clone(),
+            reason: format!("its gzip content is damaged: {error}"),
+        };
         loop {
             let frame = if self.is_shown() {
-                self.idle(&url, body.frame()).await?
+                self.idle(url, body.frame()).await?
             } else if let Ok(frame) = timeout(PROGRESS_INTERVAL, body.frame()).await {
                 frame
             } else {
@@ -164,38 +202,68 @@ impl<'r> FileTransfer<'r> {
                 continue;
             };
             let Some(frame) = frame else { break };
-            let frame = frame.map_err(|error| self.interrupted(&url, io::Error::other(error)))?;
+            let frame = frame.map_err(|error| self.interrupted(url, io::Error::other(error)))?;
             let Ok(part) = frame.into_data() else { continue };
-            if self.sink.received() + part.len() as u64 > max {
-                return Err(too_large());
+            match &mut gunzip {
+                None => self.push(url, part)?,
+                Some(gunzip) => {
+                    for piece in gunzip.pieces(&part) {
+                        self.push(url, piece.map_err(damaged)?)?;
+                    }
+                }
             }
-            self.sink.push(part)?;
             self.show();
+        }
+        if let Some(gunzip) = gunzip {
+            self.push(url, gunzip.finish().map_err(damaged)?)?;
         }
         match self.total {
             Some(total) if total != self.sink.received() => {
-                Err(self.interrupted(&url, io::ErrorKind::UnexpectedEof.into()))
+                Err(self.interrupted(url, io::ErrorKind::UnexpectedEof.into()))
             }
             _ => Ok(()),
         }
     }
 
+    fn push(&mut self, url: &HttpUrl, part: Bytes) -> Result<(), HttpError> {
+        if self.sink.received() + part.len() as u64 > self.request.max_size {
+            return Err(self.too_large(url));
+        }
+        self.sink.push(part)
+    }
+
+    fn too_large(&self, url: &HttpUrl) -> HttpError {
+        HttpError::TooLarge { url: url.clone(), max: self.request.max_size }
+    }
+
     async fn follow_redirects(&mut self) -> Result<HttpReply, HttpError> {
         let mut url = self.request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.send(&url).await?;
+            let response = self.send_until_ready(&url).await?;
             let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let location = response.headers().get(LOCATION).filter(|_| is_redirect);
             let Some(location) = location else { return Ok(HttpReply { url, response }) };
             let invalid = |source| HttpError::Redirect { url: url.clone(), source };
-            let location = location.to_str().map_err(|_| invalid(super::UrlError::Character))?;
-            let next = url.join(location).map_err(invalid)?;
+            let next = url.join(location.as_bytes()).map_err(invalid)?;
             if url.is_https() && !next.is_https() {
                 return Err(HttpError::RedirectToHttp { from: url, to: next.into() });
             }
             url = next;
         }
         Err(HttpError::TooManyRedirects { url: self.request.url.clone(), max: MAX_REDIRECTS })
+    }
+
+    /// Requests an address, again if a busy server asks for a pause.
+    async fn send_until_ready(&mut self, url: &HttpUrl) -> Result<Response<Incoming>, HttpError> {
+        loop {
+            let response = self.send(url).await?;
+            let (status, headers, now) = (response.status(), response.headers(), SystemClock::new().now());
+            self.cookies.keep(url, headers, now);
+            match self.retries.pause(status.as_u16(), headers, now) {
+                None => return Ok(response),
+                Some(pause) => sleep(pause).await,
+            }
+        }
     }
 
     async fn send(&mut self, url: &HttpUrl) -> Result<Response<Incoming>, HttpError> {
@@ -218,7 +286,12 @@ impl<'r> FileTransfer<'r> {
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
         // It ends with the body, or with the runtime.
         tokio::spawn(connection);
-        let response = self.idle(url, sender.send_request(request)).await?;
+        let limit = InterimLimit::of(&mut request);
+        let response = tokio::select! {
+            biased;
+            reason = limit.exceeded() => return Err(HttpError::Answer { url: url.clone(), reason }),
+            response = self.idle(url, sender.send_request(request)) => response?,
+        };
         response.map_err(|error| {
             if error.is_parse() {
                 HttpError::Answer { url: url.clone(), reason: error.to_string() }
@@ -248,6 +321,13 @@ impl<'r> FileTransfer<'r> {
                 let field = name.zip(secret_value(&field.value));
                 let (name, value) = field.ok_or_else(|| HttpError::Header { name: self.invalid_header() })?;
                 headers.insert(name, value);
+            }
+        }
+        if let Some(set) = self.cookies.field(url) {
+            let own = headers.get(COOKIE).and_then(|own| own.to_str().ok());
+            let all = own.map_or_else(|| set.clone(), |own| format!("{own}; {set}"));
+            if let Some(all) = secret_value(&all) {
+                headers.insert(COOKIE, all);
             }
         }
         if let Some(VersionTag(validator)) = self.validator.as_ref().filter(|_| self.sink.received() > 0) {

@@ -69,8 +69,10 @@ impl HttpUrl {
         Ok(Self { is_https, host, port, target: absolute_target(target), credentials })
     }
 
-    /// Resolves the target of a redirect, which may be relative.
-    pub(super) fn join(&self, location: &str) -> Result<Self, UrlError> {
+    /// Resolves the target of a redirect, which may be relative (RFC 3986, section 5.2). Blanks and bytes outside ASCII are
+    /// encoded, because many servers send names of files as they are.
+    pub(super) fn join(&self, location: &[u8]) -> Result<Self, UrlError> {
+        let location = &*encoded(location)?;
         let scheme = if self.is_https { "https" } else { "http" };
         let is_absolute = location
             .split_once("://")
@@ -81,10 +83,7 @@ impl HttpUrl {
         if location.starts_with("//") {
             return Self::parse(&format!("{scheme}:{location}"));
         }
-        if location.bytes().any(|byte| !byte.is_ascii_graphic()) {
-            return Err(UrlError::Character);
-        }
-        let path = self.target.split('?').next().unwrap_or_default();
+        let path = self.path();
         let target = match location.bytes().next() {
             Some(b'/') => location.to_owned(),
             Some(b'?') => format!("{path}{location}"),
@@ -109,8 +108,12 @@ impl HttpUrl {
 
     /// Returns the last part of the path; empty if the path ends with a slash.
     pub fn file_name(&self) -> &str {
-        let path = self.target.split('?').next().unwrap_or_default();
-        path.rsplit('/').next().unwrap_or_default()
+        self.path().rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Path without the query.
+    pub(super) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
     }
 
     /// Host, without the brackets of an IPv6 address.
@@ -168,10 +171,46 @@ fn default_port(is_https: bool) -> u16 {
     if is_https { 443 } else { 80 }
 }
 
-/// Returns path and query without a fragment, beginning with a slash.
+/// Returns path and query without a fragment and without the segments `.` and `..`, beginning with a slash.
 fn absolute_target(text: &str) -> String {
     let text = text.split('#').next().unwrap_or_default();
-    if text.starts_with('/') { text.to_owned() } else { format!("/{text}") }
+    let (path, query) = text.split_at(text.find('?').unwrap_or(text.len()));
+    without_dot_segments(path.strip_prefix('/').unwrap_or(path)) + query
+}
+
+/// Resolves the segments `.` and `..` of a path without its first slash, as RFC 3986 does in section 5.2.4.
+fn without_dot_segments(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            "." => {}
+            ".." => drop(kept.pop()),
+            segment => {
+                kept.push(segment);
+                continue;
+            }
+        }
+        if is_last {
+            // What is left is a directory.
+            kept.push("");
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+/// Encodes blanks and bytes outside ASCII. Blanks at both ends do not belong to the text.
+fn encoded(text: &[u8]) -> Result<String, UrlError> {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.trim_ascii() {
+        match byte {
+            b' ' | 0x80.. => encoded += &format!("%{byte:02X}"),
+            byte if byte.is_ascii_graphic() => encoded.push(char::from(*byte)),
+            _ => return Err(UrlError::Character),
+        }
+    }
+    Ok(encoded)
 }
 
 pub(super) fn parse_address(address: &str) -> Result<(String, Option<u16>), UrlError> {
@@ -271,11 +310,50 @@ mod tests {
             ("?r=2", "https://example.com:8443/a/b?…"),
             ("c?to=http://x/", "https://example.com:8443/a/c?…"),
         ] {
-            assert_eq!(from.join(location).expect("a URL").to_string(), to, "{location}");
+            assert_eq!(from.join(location.as_bytes()).expect("a URL").to_string(), to, "{location}");
         }
-        assert_eq!(from.join("/a b"), Err(UrlError::Character));
-        assert_eq!(from.join("file:///etc/passwd"), Err(UrlError::Scheme));
-        assert!(from.join("/x").expect("a URL").credentials().is_none());
+        assert_eq!(from.join(b"/a\tb"), Err(UrlError::Character));
+        assert_eq!(from.join(b"file:///etc/passwd"), Err(UrlError::Scheme));
+        assert_eq!(from.join("//exämple/x".as_bytes()), Err(UrlError::Host));
+        assert!(from.join(b"/x").expect("a URL").credentials().is_none());
+    }
+
+    #[test]
+    fn redirects_are_resolved_as_rfc_3986_resolves_them() {
+        let from = HttpUrl::parse("http://h/a/b/c/d?q").expect("a URL");
+        for (location, to) in [
+            ("g", "/a/b/c/g"),
+            ("./g", "/a/b/c/g"),
+            ("g/", "/a/b/c/g/"),
+            ("/g", "/g"),
+            ("?y", "/a/b/c/d?y"),
+            ("g?y", "/a/b/c/g?y"),
+            ("g#s", "/a/b/c/g"),
+            ("", "/a/b/c/d?q"),
+            (".", "/a/b/c/"),
+            ("./", "/a/b/c/"),
+            ("..", "/a/b/"),
+            ("../g", "/a/b/g"),
+            ("../../g", "/a/g"),
+            ("../../../../../g", "/g"),
+            ("/./g", "/g"),
+            ("/../g", "/g"),
+            ("g.", "/a/b/c/g."),
+            ("..g", "/a/b/c/..g"),
+            ("./g/.", "/a/b/c/g/"),
+            ("g/./h", "/a/b/c/g/h"),
+            ("g/../h", "/a/b/c/h"),
+            ("g/..", "/a/b/c/"),
+            ("g?y/../x", "/a/b/c/g?y/../x"),
+            ("a//b", "/a/b/c/a//b"),
+            ("/a//../b", "/a/b"),
+            ("http://h/x/../y?../z", "/y?../z"),
+            ("//h/x/./y", "/x/y"),
+            (" my file ", "/a/b/c/my%20file"),
+            ("größe", "/a/b/c/gr%C3%B6%C3%9Fe"),
+        ] {
+            assert_eq!(from.join(location.as_bytes()).expect("a URL").target(), to, "{location}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod damage;
 mod extracting;
 mod growth;
 mod lies;
-mod pack;
+pub(crate) mod pack;
 mod placing;
 
 use std::fs::File;

@@ -1,5 +1,6 @@
 //! Downloads from servers that are slow, silent, broken or hostile.
 
+mod answered;
 mod encrypted;
 mod ending;
 mod proxied;

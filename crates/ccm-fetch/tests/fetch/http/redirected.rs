@@ -80,6 +80,40 @@ fn other_schemes_and_broken_targets_are_refused() {
 }
 
 #[test]
+fn relative_targets_lead_to_the_file() {
+    for (location, line) in [
+        ("../up", "GET /a/up"),
+        ("./here", "GET /a/b/here"),
+        ("../../../../far/./x/../y", "GET /far/y"),
+        ("?part=../2", "GET /a/b/start?part=../2"),
+        ("with blank", "GET /a/b/with%20blank"),
+    ] {
+        let server = WebServer::start(move |request, stream| match &*request.line {
+            "GET /a/b/start" => answer(stream, "302 Found", &[("Location", location)], b""),
+            _ => answer(stream, "200 OK", &[], b"x"),
+        });
+        assert_eq!(fetch(request(&server.url("/a/b/start"))).content(), b"x");
+        assert_eq!(server.requests()[1].line, line, "{location}");
+    }
+}
+
+#[test]
+fn cookies_of_a_chain_stay_with_their_server() {
+    let other = WebServer::of_file("x");
+    let to = other.url_of("localhost", "/c");
+    let server = WebServer::start(move |request, stream| match &*request.line {
+        "GET /a" => answer(stream, "302 Found", &[("Location", "/b"), ("Set-Cookie", "s=1; Path=/")], b""),
+        _ => answer(stream, "302 Found", &[("Location", &to), ("Set-Cookie", "t=2; Domain=localhost")], b""),
+    });
+    let own = vec![HeaderField { name: "Cookie".to_owned(), value: "own=0".to_owned() }];
+    assert_eq!(fetch(HttpRequest { headers: own, ..request(&server.url("/a")) }).content(), b"x");
+    let seen = server.requests();
+    let cookies: Vec<Option<&str>> = seen.iter().map(|request| request.field("cookie")).collect();
+    assert_eq!(cookies, [Some("own=0"), Some("own=0; s=1")]);
+    assert_eq!(other.requests()[0].field("cookie"), None);
+}
+
+#[test]
 fn a_redirect_without_a_target_is_an_error() {
     let server = WebServer::start(|_, stream| answer(stream, "302 Found", &[], b""));
     assert!(fetch(request(&server.url("/a"))).error().ends_with("the server answered 302 Found"));

@@ -119,8 +119,9 @@ impl ArchiveEntry {
     }
 }
 
-/// Returns the parts of a name. Parts that stay where they are, such as `.`, are left out.
-pub(super) fn parts_of(name: &[u8]) -> Result<Vec<&str>, EntryError> {
+/// Returns the parts of a name without the leading ones. As for tar, a part that stays where it is, such as `.`, counts
+/// as one; what remains holds none of them.
+pub(super) fn parts_of(name: &[u8], strip_components: usize) -> Result<Vec<&str>, EntryError> {
     let name = str::from_utf8(name).map_err(|_| EntryError::NotUtf8)?;
     if name.is_empty() {
         return Err(EntryError::Empty);
@@ -131,14 +132,15 @@ pub(super) fn parts_of(name: &[u8]) -> Result<Vec<&str>, EntryError> {
     if name.starts_with('/') {
         return Err(EntryError::Absolute);
     }
-    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    if parts.contains(&"..") {
+    let parts = name.split('/').filter(|part| !part.is_empty());
+    if parts.clone().any(|part| part == "..") {
         return Err(EntryError::Parent);
     }
-    if name.len() > MAX_PATH || parts.len() > MAX_DEPTH {
+    let is_name = |part: &&str| *part != ".";
+    if name.len() > MAX_PATH || parts.clone().filter(is_name).count() > MAX_DEPTH {
         return Err(EntryError::TooLong);
     }
-    Ok(parts)
+    Ok(parts.skip(strip_components).filter(is_name).collect())
 }
 
 /// Checks the text of a link in a directory of the given depth. `..` is only allowed at its beginning: after a
@@ -185,7 +187,7 @@ mod tests {
             (b"a\xff", Err(EntryError::NotUtf8)),
             (long.as_bytes(), Err(EntryError::TooLong)),
         ] {
-            assert_eq!(parts_of(name).as_deref(), parts.as_ref().map(|parts| *parts), "{name:?}");
+            assert_eq!(parts_of(name, 0).as_deref(), parts.as_ref().map(|parts| *parts), "{name:?}");
         }
     }
 

@@ -195,8 +195,7 @@ impl Staging {
         to: &[u8],
     ) -> Result<(), ExtractError> {
         let problem = |problem| refused(&entry.name, problem);
-        let parts = parts_of(to).map_err(|_| problem(EntryError::HardLink))?;
-        let parts = parts.get(self.strip..).unwrap_or_default();
+        let parts = parts_of(to, self.strip).map_err(|_| problem(EntryError::HardLink))?;
         let (last, above) = parts.split_last().ok_or_else(|| problem(EntryError::HardLink))?;
         let mut at = self.cloned(&self.directory)?;
         for part in above {
@@ -238,10 +237,10 @@ impl Receiver for Staging {
         self.stop.check()?;
         self.count()?;
         let problem = |problem| refused(&entry.name, problem);
-        let parts = parts_of(&entry.name).map_err(problem)?;
+        let parts = parts_of(&entry.name, self.strip).map_err(problem)?;
         let mode = entry.permissions().map_err(problem)?;
         // As with tar, what has no name left is not extracted.
-        let Some((name, above)) = parts.get(self.strip..).and_then(<[&str]>::split_last) else {
+        let Some((name, above)) = parts.split_last() else {
             return Ok(());
         };
         if above.first().unwrap_or(name) == &self.name.to_string_lossy() {

@@ -154,12 +154,14 @@ fn pass_entry(
     size: u64,
     receiver: &mut dyn Receiver,
 ) -> Result<(), ExtractError> {
-    let size = extensions.size.unwrap_or(size);
+    // No content follows these, whatever length is named.
+    let size = if matches!(header.kind(), b'1'..=b'6') { 0 } else { extensions.size.unwrap_or(size) };
     let name = extensions.name.unwrap_or_else(|| header.name());
     let link = || extensions.link.clone().unwrap_or_else(|| header.text(157, 100).to_vec());
     let kind = match header.kind() {
         b'0' | b'\0' | b'7' if extensions.is_sparse => Err(EntryError::Kind),
-        b'\0' if name.ends_with(b"/") => Ok(EntryKind::Directory),
+        // Old programs know no other directories.
+        b'0' | b'\0' | b'7' if name.ends_with(b"/") => Ok(EntryKind::Directory),
         b'0' | b'\0' | b'7' => Ok(EntryKind::File { size }),
         b'1' => Ok(EntryKind::HardLink(link())),
         b'2' => Ok(EntryKind::Link(link())),

@@ -4,6 +4,7 @@ mod attacks;
 mod damage;
 mod extracting;
 mod growth;
+mod headers;
 mod lies;
 pub(crate) mod pack;
 mod placing;

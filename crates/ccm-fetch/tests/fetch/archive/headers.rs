@@ -1,0 +1,95 @@
+//! Headers of tar files that programs write and that need a rule of their own.
+
+use ccm_fetch::ExtractRequest;
+use ccm_testkit::Scratch;
+
+use crate::archive::pack::{Item, pack, pax, tar_entry, tar_header};
+use crate::archive::{FORMATS, request, run, tree, words};
+
+/// An entry whose header names a length, without content.
+fn bare(item: &Item, size: u64) -> Vec<u8> {
+    tar_header(item, size).to_vec()
+}
+
+/// Extracts a tar file of these bytes.
+fn extract(bytes: Vec<u8>, strip_components: usize) -> Result<Vec<String>, String> {
+    let scratch = Scratch::new();
+    let bytes = [bytes, vec![0; 1024]].concat();
+    let request = ExtractRequest { strip_components, ..request(&scratch, "a.tar", &bytes) };
+    let result = run(request).map(|_| tree(&scratch)).map_err(|error| words(&error, &scratch));
+    assert!(result.is_ok() || tree(&scratch).is_empty());
+    result
+}
+
+#[test]
+fn an_entry_without_content_has_none_whatever_length_its_header_names() {
+    let empty = tar_entry(&Item::file("empty", ""));
+    let target = tar_entry(&Item::file("target", "x"));
+    for size in [1, 512, 513, 4096, 1 << 40] {
+        for (item, shown) in [
+            (Item::directory("d/"), &["d/", "empty", "target"][..]),
+            (Item::directory("d"), &["d/", "empty", "target"]),
+            (Item::link("l", "target"), &["empty", "l -> target", "target"]),
+            (Item::hard_link("h", "target"), &["empty", "h", "target"]),
+        ] {
+            let bytes = [&target[..], &bare(&item, size), &empty].concat();
+            let shown: Vec<String> = shown.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(extract(bytes, 0), Ok(shown), "{item:?} {size}");
+        }
+        let by_pax = tar_entry(&pax(&[("size", &size.to_string())]));
+        let bytes = [by_pax, bare(&Item::directory("d"), 0), empty.clone()].concat();
+        assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "empty".to_owned()]), "{size} by pax");
+    }
+}
+
+#[test]
+fn devices_and_pipes_with_a_length_are_refused_as_such() {
+    for (kind, problem) in [(b'3', "it is a device"), (b'4', "it is a device"), (b'6', "it is a pipe")] {
+        let bytes = [bare(&Item::of_kind("p", kind), 512), tar_entry(&Item::file("f", ""))].concat();
+        let told = extract(bytes, 0).expect_err("a refusal");
+        assert!(told.contains(problem), "{told}");
+    }
+}
+
+#[test]
+fn an_old_directory_is_a_file_with_a_slash_at_its_end() {
+    for kind in [b'0', b'\0'] {
+        let old = Item { kind, ..Item::file("d/", "list of names") };
+        let bytes = [tar_entry(&old), tar_entry(&Item::file("d/f", "x"))].concat();
+        assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "d/f".to_owned()]), "{kind}");
+    }
+}
+
+#[test]
+fn parts_of_names_are_counted_as_tar_counts_them() {
+    for (name, strip, shown) in [
+        ("./a/b", 1, Some(&["a/", "a/b"][..])),
+        ("./a/b", 2, Some(&["b"])),
+        ("./a/b", 3, None),
+        ("a//b/c", 1, Some(&["b/", "b/c"])),
+        ("a/./b", 1, Some(&["b"])),
+        ("a/./b", 2, Some(&["b"])),
+        ("././b", 2, Some(&["b"])),
+        ("./b", 1, Some(&["b"])),
+        ("b", 1, None),
+    ] {
+        for format in FORMATS {
+            let scratch = Scratch::new();
+            let items = [Item::file(name, "x"), Item::file("w/x/y/z", "x")];
+            let request = request(&scratch, &format!("a{format}"), &pack(format, &items));
+            run(ExtractRequest { strip_components: strip, ..request }).expect("files");
+            let mut others = tree(&scratch);
+            others.retain(|name| !matches!(&**name, "x/" | "x/y/" | "x/y/z" | "y/" | "y/z" | "z"));
+            assert_eq!(others, shown.unwrap_or_default(), "{name} {strip} {format}");
+        }
+    }
+}
+
+#[test]
+fn targets_of_hard_links_are_counted_alike() {
+    let items = [Item::file("./a/f", "x"), Item::hard_link("./a/h", "./a/f")];
+    let bytes = items.iter().map(tar_entry).collect::<Vec<_>>().concat();
+    let shown = ["a/", "a/f", "a/h"].map(str::to_owned).to_vec();
+    assert_eq!(extract(bytes.clone(), 1), Ok(shown));
+    assert_eq!(extract(bytes, 2), Ok(vec!["f".to_owned(), "h".to_owned()]));
+}

@@ -18,7 +18,7 @@ properties! {
         /// Value of the setting: the text up to the end of the line, and with `format: git` or `mysql` what the program reads.
         value: Text { sensitive: true },
         /// Program whose rules decide how the file is read: `ini` is Python's configparser, `systemd` also stands for its
-        /// units, `mysql` for MariaDB, and `samba` for `smb.conf`.
+        /// units, `mysql` for the option files of the server and of its forks, and `samba` for `smb.conf`.
         format: Format { default: Some("`ini`, and what programs read differently is refused") },
         /// Text between key and value of a new line. Its blanks may differ in a line that exists.
         separator: Text { default: Some("`\" = \"`; `=` for `systemd`"), foreign_names: &["key_val_separator", "delimiter"] },

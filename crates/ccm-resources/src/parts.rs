@@ -2,6 +2,8 @@
 
 pub(crate) mod accounts;
 pub(crate) mod backup;
+#[cfg(feature = "archive")]
+pub(crate) mod checksum_list;
 pub(crate) mod diff;
 pub(crate) mod mounts;
 pub(crate) mod packages;

@@ -9,8 +9,6 @@ use ccm_host::StagedFile;
 use ccm_model::{Diagnostic, DiagnosticKind, Failure, FailureKind, Node, NodeMap, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected};
 
-use crate::support::values::checksum::is_sha256;
-
 /// Maximum size of a download, unless the manifest says otherwise.
 pub(crate) const MAX_SIZE: u64 = 4 << 30;
 
@@ -169,54 +167,9 @@ fn failure(error: &HttpError, path: &Path, advice: Advice) -> Failure {
     advice(error).into_iter().fold(failure, Failure::with_hint)
 }
 
-/// Finds the checksum of a file in a list as `sha256sum` writes it, or in a text that is nothing but a checksum.
-pub(crate) fn find_checksum(list: &str, names: &[&str]) -> Option<String> {
-    let mut lines = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let parsed: Vec<(&str, Option<&str>)> = lines.by_ref().filter_map(parse_checksum_line).collect();
-    let base = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let listed = parsed.iter().find(|(_, name)| name.is_some_and(|name| names.contains(&&*base(name))));
-    let only = match &parsed[..] {
-        [only @ (_, None)] => Some(only),
-        _ => None,
-    };
-    listed.or(only).map(|(digits, _)| digits.to_ascii_lowercase())
-}
-
-/// Parses `DIGITS  NAME`, `DIGITS *NAME`, `SHA256 (NAME) = DIGITS` or `DIGITS`.
-fn parse_checksum_line(line: &str) -> Option<(&str, Option<&str>)> {
-    if let Some(rest) = line.strip_prefix("SHA256 (") {
-        let (name, digits) = rest.rsplit_once(") = ")?;
-        return is_sha256(digits).then_some((digits, Some(name)));
-    }
-    let (digits, name) = match line.split_once(char::is_whitespace) {
-        Some((digits, name)) => (digits, Some(name.trim_start().trim_start_matches('*'))),
-        None => (line, None),
-    };
-    is_sha256(digits).then_some((digits, name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn checksums_are_found_in_lists() {
-        let (one, two) = ("a".repeat(64), "B".repeat(64));
-        let found = |list: &str| find_checksum(list, &["app.tar.gz", "local.tar.gz"]);
-        for (list, expected) in [
-            (format!("{one}\n"), Some(&one)),
-            (format!("{one}  other\n{two}  app.tar.gz\n"), Some(&two)),
-            (format!("{one} *./dist/app.tar.gz\n"), Some(&one)),
-            (format!("SHA256 (app.tar.gz) = {one}\n"), Some(&one)),
-            (format!("{one}  local.tar.gz"), Some(&one)),
-            (format!("{one}  other\n"), None),
-            (format!("{one}\n{two}\n"), None),
-            ("<html>not found</html>".to_owned(), None),
-            (String::new(), None),
-        ] {
-            assert_eq!(found(&list), expected.map(|digits| digits.to_ascii_lowercase()), "{list}");
-        }
-    }
 
     #[test]
     fn progress_is_shown_with_or_without_a_total() {

@@ -1,4 +1,4 @@
-//! Marks: empty files in the state directory, which outlive a run.
+//! Marks: small files in the state directory, which outlive a run.
 
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,18 @@ impl Mark {
 
     /// Makes the mark, or gives it the present time.
     pub(crate) fn set(&self, files: &dyn Files) -> Result<(), FileError> {
+        self.set_text("", files)
+    }
+
+    /// Makes the mark with a text.
+    pub(crate) fn set_text(&self, text: &str, files: &dyn Files) -> Result<(), FileError> {
         let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-        files.write(&self.0, &NewFile { content: NewContent::Bytes(b""), attributes }).map(drop)
+        files.write(&self.0, &NewFile { content: NewContent::Bytes(text.as_bytes()), attributes }).map(drop)
+    }
+
+    /// Returns the text of the mark; `None` if it does not exist, is longer or can't be read.
+    pub(crate) fn text(&self, max_length: u64, files: &dyn Files) -> Option<String> {
+        String::from_utf8(files.content(&self.0, max_length).ok()??).ok()
     }
 
     /// Removes the mark, if it exists.

@@ -2,6 +2,7 @@
 
 mod decide;
 mod desired;
+mod extracted;
 mod posix;
 mod properties;
 mod rules;

@@ -24,7 +24,7 @@ pub(crate) enum ArchivePlan {
     /// Downloads the file, and extracts it if that is desired.
     Fetch(ArchiveRule),
     /// Extracts the file that is there.
-    Extract,
+    Extract(ArchiveRule),
     /// Changes owner, group and mode.
     SetAttributes(Vec<AttributeDifference>),
     Remove,
@@ -62,7 +62,7 @@ impl ResourceKind for ArchiveResource {
                     failure.because_of(format!("\"{path}\" is not in the desired state after the change"));
                 return Err(Failure { kind: FailureKind::Verification, ..failure });
             }
-            ArchivePlan::Extract | ArchivePlan::Fetch(_) if not_created(archive, state) => {
+            ArchivePlan::Extract(_) | ArchivePlan::Fetch(_) if not_created(archive, state) => {
                 let creates = archive.creates.as_deref().unwrap_or(&archive.path).display();
                 let message = format!("\"{creates}\" does not exist after the extraction");
                 return Err(Failure::new(FailureKind::Verification, message)
@@ -70,8 +70,7 @@ impl ResourceKind for ArchiveResource {
                     .with_hint("check `creates` against the names in the archive, and `strip_components`"));
             }
             ArchivePlan::Remove => "the file exists".to_owned(),
-            ArchivePlan::Fetch(rule) => rule.to_string(),
-            ArchivePlan::Extract => ArchiveRule::NotExtracted.to_string(),
+            ArchivePlan::Fetch(rule) | ArchivePlan::Extract(rule) => rule.to_string(),
             ArchivePlan::SetAttributes(differences) => in_words(&differences),
         };
         Err(Failure::new(FailureKind::Verification, wrong)
@@ -115,14 +114,14 @@ pub(crate) fn decide(archive: &DesiredArchive, state: &ArchiveState) -> Decision
                 Some(into) => format!("from {url}, extracted into {into}"),
                 None => format!("from {url}"),
             };
-            let is_new = state.found.target.is_none();
+            let is_new = state.found.target.is_none() && reason != ArchiveRule::OldTree;
             let action = Action::new(if is_new { Verb::Create } else { Verb::Replace }).of(detail);
             change(reason, with_checksums(action, archive, state))
         }
-        ArchivePlan::Extract => {
+        ArchivePlan::Extract(reason) => {
             let into = into.unwrap_or_default();
-            let action = Action::new(Verb::Create).of(format!("extracted into {into}"));
-            change(ArchiveRule::NotExtracted, action)
+            let verb = if reason == ArchiveRule::OldTree { Verb::Replace } else { Verb::Create };
+            change(reason, Action::new(verb).of(format!("extracted into {into}")))
         }
         ArchivePlan::SetAttributes(differences) => {
             let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
@@ -146,7 +145,7 @@ pub(crate) fn plan(archive: &DesiredArchive, state: &ArchiveState) -> ArchivePla
     if matches!(plan, ArchivePlan::Fetch(_)) && state.found.parent_missing {
         return ArchivePlan::Fail(parent_missing(&archive.path));
     }
-    if let (ArchivePlan::Fetch(_) | ArchivePlan::Extract, Some(extraction), Some(what)) =
+    if let (ArchivePlan::Fetch(_) | ArchivePlan::Extract(_), Some(extraction), Some(what)) =
         (&plan, &archive.extraction, state.obstacle)
     {
         return ArchivePlan::Fail(no_directory(extraction, what));
@@ -166,6 +165,7 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
     }
     let Some(target) = &state.found.target else {
         return match archive.cleanup && is_created {
+            true if has_old_tree(origin, state) => ArchivePlan::Fetch(ArchiveRule::OldTree),
             true => ArchivePlan::Keep(ArchiveRule::Extracted),
             false if not_created(archive, state) => ArchivePlan::Fetch(ArchiveRule::NotExtracted),
             false => ArchivePlan::Fetch(ArchiveRule::NoFile),
@@ -178,7 +178,10 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
         return ArchivePlan::Fetch(ArchiveRule::OtherContent);
     }
     if not_created(archive, state) {
-        return ArchivePlan::Extract;
+        return ArchivePlan::Extract(ArchiveRule::NotExtracted);
+    }
+    if is_created && has_old_tree(origin, state) {
+        return ArchivePlan::Extract(ArchiveRule::OldTree);
     }
     let differences = differences(archive, state, target);
     if differences.is_empty() {
@@ -202,6 +205,12 @@ fn absent(archive: &DesiredArchive, state: &ArchiveState) -> ArchivePlan {
 /// Returns `true` if `creates` is given and does not exist.
 fn not_created(archive: &DesiredArchive, state: &ArchiveState) -> bool {
     archive.creates.is_some() && !state.creates_exists
+}
+
+/// Returns `true` if a file with another checksum than the desired one was extracted last.
+fn has_old_tree(origin: &Origin, state: &ArchiveState) -> bool {
+    let checksums = origin.checksum.as_ref().zip(state.extracted_checksum.as_ref());
+    state.written.is_none() && checksums.is_some_and(|(desired, extracted)| desired != extracted)
 }
 
 /// Returns `true` if the file is not the one with the desired checksum. After an execution the checksum is the one
@@ -251,7 +260,8 @@ fn in_words(differences: &[AttributeDifference]) -> String {
 /// Adds the change of the checksum, if it is known before the download.
 fn with_checksums(action: Action, archive: &DesiredArchive, state: &ArchiveState) -> Action {
     let new = archive.origin.as_ref().and_then(|origin| origin.checksum.as_ref());
-    let old = state.found.target.as_ref().and_then(|target| target.sha256.as_ref());
+    let target = state.found.target.as_ref();
+    let old = target.map_or(state.extracted_checksum.as_ref(), |target| target.sha256.as_ref());
     let short = |digits: &String| digits.chars().take(SHORT).collect::<String>();
     match (old, new) {
         (Some(old), Some(new)) if old != new => {

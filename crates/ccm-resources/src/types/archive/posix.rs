@@ -1,6 +1,6 @@
 //! Provider posix: downloads to local files, and extracts there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_fetch::{
@@ -13,8 +13,10 @@ use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ArchivePlan, ArchiveResource, plan};
 use super::desired::{DesiredArchive, Extraction, Origin};
+use super::extracted::{extracted_checksum, remember};
 use super::state::{ArchiveEffect, ArchiveState};
 use crate::parts::accounts::lookup::Accounts;
+use crate::parts::checksum_list::{find_checksum, other_algorithm};
 use crate::parts::path_walk::{make_parents, missing_parents, parents_note};
 use crate::parts::web;
 use crate::support::file_failure::{check_writable, file_failure};
@@ -49,7 +51,7 @@ impl Provider<ArchiveResource> for Downloader {
             (ArchivePlan::Keep(_), _) => Ok(ArchiveEffect::default()),
             (ArchivePlan::Fail(failure), _) => Err(failure),
             (ArchivePlan::Fetch(_), Some(origin)) => fetch(archive, origin, state, context).await,
-            (ArchivePlan::Extract, _) => extract_present(archive, state, context).await,
+            (ArchivePlan::Extract(_), _) => extract_present(archive, state, context).await,
             (ArchivePlan::SetAttributes(_), _) => {
                 files.set_attributes(path, attributes).map_err(|error| file_failure(&error))?;
                 Ok(ArchiveEffect::default())
@@ -97,6 +99,7 @@ fn status(
     }
     if let Some(creates) = &archive.creates {
         state.creates_exists = exists(creates, context)?;
+        state.extracted_checksum = extracted_checksum(archive, context);
     }
     state.names = state
         .found
@@ -111,7 +114,8 @@ fn status(
             mount => mount.map_err(|error| file_failure(&error))?,
         };
     }
-    if let (ArchivePlan::Fetch(_) | ArchivePlan::Extract, Some(extraction)) = (&plan, &archive.extraction) {
+    if let (ArchivePlan::Fetch(_) | ArchivePlan::Extract(_), Some(extraction)) = (&plan, &archive.extraction)
+    {
         complete_extraction(extraction, &mut state, context)?;
     }
     if matches!(reading, ReadPurpose::Before { .. }) {
@@ -125,7 +129,7 @@ fn check_changes(archive: &DesiredArchive, state: &ArchiveState, files: &dyn Fil
     let (own, extracts) = match plan(archive, state) {
         ArchivePlan::Keep(_) | ArchivePlan::Fail(_) => return Ok(()),
         ArchivePlan::Fetch(_) => (Some(ChangedPart::Entry), true),
-        ArchivePlan::Extract => (archive.cleanup.then_some(ChangedPart::Entry), true),
+        ArchivePlan::Extract(_) => (archive.cleanup.then_some(ChangedPart::Entry), true),
         ArchivePlan::SetAttributes(_) => (Some(ChangedPart::Attributes), false),
         ArchivePlan::Remove => (Some(ChangedPart::Entry), false),
     };
@@ -213,6 +217,8 @@ async fn fetch(
     if let Some(extraction) = &archive.extraction {
         let file = staged.open().map_err(|error| file_failure(&error))?;
         effect.extracted = Some(extract_file(file, archive, extraction, state, context).await?);
+        let checksum = effect.downloaded.as_ref().map(|(sha256, _)| &**sha256);
+        remember(archive, checksum, context);
     }
     let changed = effect.extracted.is_some();
     let placed = if archive.cleanup {
@@ -255,12 +261,16 @@ async fn listed_checksum(
     fetched.map_err(|failure| failure.of_property("checksum_url"))?;
     let list = staged.take_text().map_err(|error| file_failure(&error))?;
     let local_name = archive.path.file_name().unwrap_or_default().to_string_lossy();
-    web::find_checksum(&list, &[origin.url.file_name(), &local_name]).ok_or_else(|| {
+    find_checksum(&list, &[origin.url.file_name(), &local_name]).ok_or_else(|| {
         let message =
             format!("{url} holds no SHA-256 checksum of `{}`", origin.url.file_name().escape_debug());
-        Failure::new(FailureKind::Read, message)
-            .of_property("checksum_url")
-            .with_hint("check `checksum_url`, or write the checksum as `checksum`")
+        let failure = Failure::new(FailureKind::Read, message).of_property("checksum_url");
+        match other_algorithm(&list) {
+            Some(algorithm) => failure.with_hint(format!(
+                "the list has checksums of {algorithm}: look for one of SHA-256, or write that as `checksum`"
+            )),
+            None => failure.with_hint("check `checksum_url`, or write the checksum as `checksum`"),
+        }
     })
 }
 
@@ -274,6 +284,8 @@ async fn extract_present(
     let files = context.host.files;
     let file = files.open(&archive.path).map_err(|error| file_failure(&error))?;
     let extracted = extract_file(file, archive, extraction, state, context).await?;
+    let checksum = state.found.target.as_ref().and_then(|target| target.sha256.as_deref());
+    remember(archive, checksum, context);
     let changed = if archive.cleanup {
         files.remove(&archive.path, false)
     } else {
@@ -305,10 +317,32 @@ async fn extract_file(
         let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: None };
         files.make_directory(leaf, attributes).map_err(|error| after(made > 0, file_failure(&error)))?;
         made += 1;
-        context.note(parents_note(&state.missing_directories).unwrap_or_default());
     }
-    let into = files.extraction_target(&extraction.into);
-    let into = into.map_err(|error| after(made > 0, file_failure(&error)))?;
+    let made = &state.missing_directories[..made];
+    let extracted = extract_into(file, archive, extraction, state, context).await;
+    if extracted.is_ok()
+        && let Some(note) = parents_note(made)
+    {
+        context.note(note);
+    }
+    // What was refused leaves no directory that was made for it.
+    extracted.map_err(|failure| after(!are_removed(made, files), failure))
+}
+
+/// Removes directories that were made, the innermost first; returns `false` if one is left.
+fn are_removed(made: &[PathBuf], files: &dyn Files) -> bool {
+    made.iter().rev().all(|directory| files.remove(directory, false).is_ok())
+}
+
+async fn extract_into(
+    file: OpenFile,
+    archive: &DesiredArchive,
+    extraction: &Extraction,
+    state: &ArchiveState,
+    context: &Context<'_>,
+) -> Result<Extracted, Failure> {
+    let into = context.host.files.extraction_target(&extraction.into);
+    let into = into.map_err(|error| file_failure(&error))?;
     let request = ExtractRequest {
         archive: file,
         path: archive.path.clone(),
@@ -330,7 +364,7 @@ async fn extract_file(
     if let Some(last_line) = last_line {
         last_line.clear();
     }
-    extracted.map_err(|error| after(made > 0, extract_failure(&error)))
+    extracted.map_err(|error| extract_failure(&error))
 }
 
 fn extract_failure(error: &ExtractError) -> Failure {

@@ -42,7 +42,8 @@ properties! {
         extract_parent: CanonicalPath { foreign_names: &["extract_path", "dest"] },
         /// Number of leading parts to remove from each name in the archive. As for `tar`, the `.` of `./app/run` is a part.
         strip_components: StripCount { default: Some("`0`") },
-        /// Path that exists after the extraction. If it is missing, the archive is extracted again.
+        /// Path that exists after the extraction. If it is missing, the archive is extracted again, and also if `checksum`
+        /// is another one than that of the file that ccm extracted last.
         creates: CanonicalPath,
         /// Remove the file after the extraction. Needs `extract_parent` and `creates`.
         cleanup: bool { default: Some("`false`") },

@@ -15,6 +15,8 @@ pub(crate) enum ArchiveRule {
     OtherContent,
     /// `creates` does not exist.
     NotExtracted,
+    /// What was extracted is of a file with another checksum.
+    OldTree,
     /// Owner, group or mode differ, in words.
     Differs(String),
     /// Present, but to be absent.
@@ -32,6 +34,7 @@ impl Rule for ArchiveRule {
             Self::NoFile => "no_file",
             Self::OtherContent => "other_content",
             Self::NotExtracted => "not_extracted",
+            Self::OldTree => "old_tree",
             Self::Differs(_) => "differs",
             Self::Present => "present",
             Self::Conflict => "conflict",
@@ -48,6 +51,7 @@ impl fmt::Display for ArchiveRule {
             Self::NoFile => "the file does not exist",
             Self::OtherContent => "the file has another checksum",
             Self::NotExtracted => "`creates` does not exist",
+            Self::OldTree => "what was extracted is of a file with another checksum",
             Self::Differs(differences) => differences,
             Self::Present => "the file exists",
             Self::Conflict => "the present state does not allow the change",

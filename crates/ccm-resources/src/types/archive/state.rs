@@ -20,6 +20,8 @@ pub(crate) struct ArchiveState {
     pub gid: Option<u32>,
     /// `true` if the path of `creates` exists.
     pub creates_exists: bool,
+    /// Checksum of the file that was extracted last, if it is known.
+    pub extracted_checksum: Option<String>,
     /// What is at the path of `extract_parent`, if that is no directory.
     pub obstacle: Option<&'static str>,
     /// Missing directories from the outermost to `extract_parent`.

@@ -2,7 +2,7 @@
 
 use ccm_host::sha256;
 use ccm_model::Outcome;
-use ccm_testkit::{Scratch, WebServer};
+use ccm_testkit::{Scratch, TarFile, WebServer, answer, tar};
 
 use crate::archive::machine::{Runs, app, converge};
 
@@ -78,4 +78,34 @@ fn without_creates_only_a_download_is_extracted() {
     converge(&scratch, "app.tar", &properties);
     std::fs::remove_dir_all(scratch.path().join("app-1.0")).expect("a directory");
     assert_eq!(Runs::in_directory(&scratch).apply("app.tar", &properties).outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn a_new_checksum_makes_what_was_extracted_old() {
+    let (scratch, state) = (Scratch::new(), Scratch::new());
+    let version = |content| tar(&[TarFile { path: "v", mode: 0o644, content, link: None }]);
+    let (one, two) = (version(b"1"), version(b"2"));
+    let sums = [sha256(&one), sha256(&two)];
+    let server = WebServer::start(move |request, stream| {
+        answer(stream, "200 OK", &[], if request.line == "GET /1.tar" { &one } else { &two })
+    });
+    let apply = |number: &str, sum: &str, noop| {
+        let url = server.url(&format!("/{number}.tar"));
+        let properties = [
+            ("url", &*url),
+            ("checksum", sum),
+            ("extract_parent", "[dir]"),
+            ("creates", "[dir]/v"),
+            ("cleanup", "true"),
+        ];
+        let runs = Runs { noop, state_directory: Some(state.path()), ..Runs::in_directory(&scratch) };
+        runs.apply("a.tar", &properties).outcome
+    };
+    for (number, sum) in [("1", &sums[0]), ("2", &sums[1]), ("1", &sums[0])] {
+        assert!(matches!(apply(number, sum, true), Outcome::WouldChange { .. }), "{number}");
+        assert_eq!(apply(number, sum, false), Outcome::Changed, "{number}");
+        assert_eq!(scratch.read("v").as_deref(), Some(number));
+        assert_eq!(apply(number, sum, false), Outcome::Unchanged, "{number}");
+        assert_eq!(scratch.names(), ["v"]);
+    }
 }

@@ -128,3 +128,20 @@ fn strangers_lead_no_archive_elsewhere() {
     assert!(done.outcome.is_change(), "{done:?}");
     assert!(scratch.path().join("real/new/app-1.0/README").exists());
 }
+
+#[test]
+fn a_refusal_leaves_no_directory_that_was_made_for_it() {
+    let scratch = Scratch::new();
+    scratch.write("mine/file", "x");
+    let server = WebServer::of_file("no archive ".repeat(100));
+    let url = server.url("/a.tar");
+    for into in ["[dir]/new", "[dir]/new/a/b", "[dir]/mine/a/b"] {
+        let properties = [("url", &*url), ("extract_parent", into)];
+        let transaction = Runs::in_directory(&scratch).apply("a.tar", &properties);
+        let failure = failure(&transaction);
+        assert!(!failure.changed, "{into}: {failure:?}");
+        assert!(transaction.notes.is_empty(), "{:?}", transaction.notes);
+        assert_eq!(scratch.names(), ["mine"], "{into}");
+        assert!(!scratch.has("mine/a"));
+    }
+}

@@ -1,5 +1,7 @@
 //! Runs of one archive on this machine.
 
+use std::path::Path;
+
 use ccm_host::{Cancellation, Host, LocalExecutor, SystemFiles};
 use ccm_model::{Outcome, Transaction};
 use ccm_redaction::Secrets;
@@ -12,13 +14,20 @@ use crate::run::{Manner, failure, run};
 pub(crate) struct Runs<'a> {
     pub scratch: &'a Scratch,
     pub noop: bool,
+    pub state_directory: Option<&'a Path>,
     pub secrets: Secrets,
     pub cancellation: Cancellation,
 }
 
 impl<'a> Runs<'a> {
     pub(crate) fn in_directory(scratch: &'a Scratch) -> Self {
-        Self { scratch, noop: false, secrets: Secrets::new(), cancellation: Cancellation::never() }
+        Self {
+            scratch,
+            noop: false,
+            state_directory: None,
+            secrets: Secrets::new(),
+            cancellation: Cancellation::never(),
+        }
     }
 
     /// Runs the archive `name` of the directory of the test. `[dir]` in values is that directory.
@@ -36,6 +45,7 @@ impl<'a> Runs<'a> {
         let manner = Manner {
             noop: self.noop,
             directory: self.scratch.path(),
+            state_directory: self.state_directory,
             secrets: self.secrets.clone(),
             cancellation: self.cancellation.clone(),
             ..Manner::default()

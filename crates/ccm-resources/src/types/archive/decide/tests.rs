@@ -68,7 +68,8 @@ fn state(found: &str, has_created: &str) -> ArchiveState {
         names: Some((Rc::from("root"), Rc::from("root"))),
         uid: Some(7),
         gid: None,
-        creates_exists: has_created == "yes",
+        creates_exists: has_created != "no",
+        extracted_checksum: (has_created == "old").then(|| OLD.to_owned()),
         obstacle: (found == "no-into").then_some("a file"),
         mount: (found == "mount").then(|| PathBuf::from("/d/a.tar.gz")),
         ..ArchiveState::default()

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::rc::Rc;
 
-use bzip2::read::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
@@ -61,8 +61,8 @@ pub(super) fn open(archive: File, format: ArchiveFormat) -> io::Result<Box<dyn R
     let file = BufReader::with_capacity(BUFFER, archive);
     Ok(match format {
         ArchiveFormat::Tar | ArchiveFormat::Zip => Box::new(file),
-        ArchiveFormat::TarGz => Box::new(MultiGzDecoder::new(file)),
-        ArchiveFormat::TarBz2 => Box::new(MultiBzDecoder::new(file)),
+        ArchiveFormat::TarGz => Box::new(Members::new(file, GzDecoder::new, GzDecoder::into_inner)),
+        ArchiveFormat::TarBz2 => Box::new(Members::new(file, BzDecoder::new, BzDecoder::into_inner)),
         ArchiveFormat::TarXz => {
             let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
             Box::new(XzDecoder::new_stream(file, stream))
@@ -73,4 +73,53 @@ pub(super) fn open(archive: File, format: ArchiveFormat) -> io::Result<Box<dyn R
             Box::new(decoder)
         }
     })
+}
+
+/// Content of several compressed files in a row, which may be padded with zeros, as tapes and some programs do it.
+struct Members<D> {
+    /// Decoder of the present one; `None` at the end.
+    decoder: Option<D>,
+    open: fn(BufReader<File>) -> D,
+    close: fn(D) -> BufReader<File>,
+}
+
+impl<D: Read> Members<D> {
+    fn new(file: BufReader<File>, open: fn(BufReader<File>) -> D, close: fn(D) -> BufReader<File>) -> Self {
+        Self { decoder: Some(open(file)), open, close }
+    }
+}
+
+impl<D: Read> Read for Members<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = &mut self.decoder {
+            let length = decoder.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            let Some(mut file) = self.decoder.take().map(self.close) else { break };
+            let is_padded = skip_zeros(&mut file)?;
+            if !file.fill_buf()?.is_empty() {
+                if is_padded {
+                    let reason = "there is something else behind the compressed content";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+                }
+                self.decoder = Some((self.open)(file));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros; returns `true` if there are any.
+fn skip_zeros(file: &mut BufReader<File>) -> io::Result<bool> {
+    let mut is_padded = false;
+    loop {
+        let buffered = file.fill_buf()?;
+        let zeros = buffered.iter().take_while(|byte| **byte == 0).count();
+        if zeros == 0 {
+            return Ok(is_padded);
+        }
+        is_padded = true;
+        file.consume(zeros);
+    }
 }

@@ -44,6 +44,12 @@ pub enum EntryError {
     /// The entry is of a kind that is not supported.
     #[error("it is of a kind that is not supported")]
     Kind,
+    /// The entry is a file with holes.
+    #[error("it is a sparse file")]
+    Sparse,
+    /// The entry is the rest of a file that begins in another archive.
+    #[error("it continues a file of another volume")]
+    Continued,
     /// The entry has a set-user-ID or set-group-ID bit.
     #[error("it has a set-user-ID or set-group-ID bit")]
     SetId,

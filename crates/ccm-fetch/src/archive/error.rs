@@ -92,6 +92,8 @@ impl ExtractError {
             Self::Entry { problem: EntryError::Encrypted | EntryError::Method, .. } => {
                 "pack the archive again, as tar.gz or as a plain zip"
             }
+            Self::Entry { problem: EntryError::Sparse, .. } => "pack the archive again without `--sparse`",
+            Self::Entry { problem: EntryError::Continued, .. } => "pack the archive again as one volume",
             Self::Entry { .. } => "do not use this archive unless you know who made it, and why",
             Self::TooLarge { .. } => "raise `max_size`",
             Self::Empty { stripped: true } => "lower `strip_components`",

@@ -133,7 +133,9 @@ pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result
         match header.kind() {
             b'L' => extensions.name = Some(trimmed(source.read_extension(size)?)),
             b'K' => extensions.link = Some(trimmed(source.read_extension(size)?)),
-            b'x' => {
+            // Label of a volume.
+            b'V' => {}
+            b'x' | b'X' => {
                 let records = source.read_extension(size)?;
                 if parse_pax(&records, &mut extensions).is_none() {
                     return Err(source.damaged("its pax records are damaged"));
@@ -144,7 +146,11 @@ pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result
             _ => pass_entry(&mut source, header, std::mem::take(&mut extensions), size, receiver)?,
         }
     }
-    if has_end { Ok(()) } else { Err(source.damaged("it is cut off")) }
+    if has_end {
+        Ok(())
+    } else {
+        Err(source.damaged("the blocks of zeros at its end are missing: it may be cut off"))
+    }
 }
 
 fn pass_entry(
@@ -159,14 +165,17 @@ fn pass_entry(
     let name = extensions.name.unwrap_or_else(|| header.name());
     let link = || extensions.link.clone().unwrap_or_else(|| header.text(157, 100).to_vec());
     let kind = match header.kind() {
-        b'0' | b'\0' | b'7' if extensions.is_sparse => Err(EntryError::Kind),
+        b'0' | b'\0' | b'7' if extensions.is_sparse => Err(EntryError::Sparse),
+        b'S' => Err(EntryError::Sparse),
+        b'M' => Err(EntryError::Continued),
         // Old programs know no other directories.
         b'0' | b'\0' | b'7' if name.ends_with(b"/") => Ok(EntryKind::Directory),
         b'0' | b'\0' | b'7' => Ok(EntryKind::File { size }),
         b'1' => Ok(EntryKind::HardLink(link())),
         b'2' => Ok(EntryKind::Link(link())),
         b'3' | b'4' => Err(EntryError::Device),
-        b'5' => Ok(EntryKind::Directory),
+        // The names in the directory of an incremental backup are not needed.
+        b'5' | b'D' => Ok(EntryKind::Directory),
         b'6' => Err(EntryError::Pipe),
         _ => Err(EntryError::Kind),
     };

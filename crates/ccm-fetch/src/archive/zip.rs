@@ -291,10 +291,10 @@ fn parse_central(bytes: &[u8]) -> Option<(Central, &[u8])> {
 fn apply_zip64(mut extra: &[u8], entry: &mut Central) -> Option<()> {
     const ZIP64: u16 = 1;
     const IS_LONG: u64 = u32::MAX as u64;
-    while extra.len() >= 4 {
-        let (id, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
-        let mut field = extra.get(4..4 + length)?;
-        extra = &extra[4 + length..];
+    while let (Some(id), Some(length)) = (u16_at(extra, 0), u16_at(extra, 2)) {
+        // As with other programs, a field that is longer than what is left is none. ccm needs none of times or users.
+        let Some((mut field, rest)) = extra[4..].split_at_checked(usize::from(length)) else { break };
+        extra = rest;
         if id != ZIP64 {
             continue;
         }

@@ -128,14 +128,9 @@ fn tar_attacks() -> Vec<(&'static str, Vec<Item>, &'static str)> {
             vec![Item { kind: b'K', ..Item::file("K", "/etc\0") }, Item::link("l", "x")],
             "it is a link to an absolute path",
         ),
-        ("sparse", vec![Item::of_kind("s", b'S')], "it is of a kind that is not supported"),
-        (
-            "sparse by pax",
-            vec![pax(&[("GNU.sparse.major", "1")]), file("f")],
-            "it is of a kind that is not supported",
-        ),
-        ("volume", vec![Item::of_kind("v", b'V')], "it is of a kind that is not supported"),
-        ("continued volume", vec![Item::of_kind("v", b'M')], "it is of a kind that is not supported"),
+        ("sparse", vec![Item::of_kind("s", b'S')], "it is a sparse file"),
+        ("sparse by pax", vec![pax(&[("GNU.sparse.major", "1")]), file("f")], "it is a sparse file"),
+        ("continued volume", vec![Item::of_kind("v", b'M')], "it continues a file of another volume"),
         ("empty name", vec![file("")], "its name is empty"),
     ]
 }

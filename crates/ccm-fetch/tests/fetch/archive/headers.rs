@@ -3,7 +3,7 @@
 use ccm_fetch::ExtractRequest;
 use ccm_testkit::Scratch;
 
-use crate::archive::pack::{Item, pack, pax, tar_entry, tar_header};
+use crate::archive::pack::{Item, compress, pack, pax, tar_entry, tar_header};
 use crate::archive::{FORMATS, request, run, tree, words};
 
 /// An entry whose header names a length, without content.
@@ -92,4 +92,75 @@ fn targets_of_hard_links_are_counted_alike() {
     let shown = ["a/", "a/f", "a/h"].map(str::to_owned).to_vec();
     assert_eq!(extract(bytes.clone(), 1), Ok(shown));
     assert_eq!(extract(bytes, 2), Ok(vec!["f".to_owned(), "h".to_owned()]));
+}
+
+#[test]
+fn a_label_of_a_volume_and_a_backup_of_a_directory_are_read() {
+    let label = Item::of_kind("backup of monday", b'V');
+    let listed = Item { kind: b'D', ..Item::file("d/", b"Yf\0\0".to_vec()) };
+    let bytes = [tar_entry(&label), tar_entry(&listed), tar_entry(&Item::file("d/f", "x"))].concat();
+    assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "d/f".to_owned()]));
+}
+
+#[test]
+fn what_needs_more_than_this_archive_is_named() {
+    for (kind, problem) in [(b'M', "it continues a file of another volume"), (b'S', "it is a sparse file")] {
+        let told = extract(tar_entry(&Item::of_kind("f", kind)), 0).expect_err("a refusal");
+        assert!(told.contains(problem), "{told}");
+    }
+}
+
+#[test]
+fn a_tar_file_without_its_end_is_named() {
+    for format in FORMATS.into_iter().filter(|format| *format != ".zip") {
+        let scratch = Scratch::new();
+        let bytes = compress(format, &tar_entry(&Item::file("f", "x")));
+        let error = run(request(&scratch, &format!("a{format}"), &bytes)).expect_err("a refusal");
+        let told = words(&error, &scratch);
+        assert!(told.ends_with("the blocks of zeros at its end are missing: it may be cut off"), "{told}");
+        assert_eq!(tree(&scratch), [""; 0]);
+    }
+}
+
+#[test]
+fn compressed_files_may_be_padded_with_zeros() {
+    for format in [".tar.gz", ".tar.bz2"] {
+        let whole = pack(format, &[Item::file("f", b"content".repeat(1000))]);
+        for (behind, is_read) in [(vec![0; 1], true), (vec![0; 300_000], true), (b"\0\0x".to_vec(), false)] {
+            let scratch = Scratch::new();
+            let bytes = [&whole[..], &behind].concat();
+            let result = run(request(&scratch, &format!("a{format}"), &bytes));
+            assert_eq!(result.is_ok(), is_read, "{format} {result:?}");
+            assert_eq!(tree(&scratch).len(), usize::from(is_read));
+        }
+    }
+}
+
+#[test]
+fn several_compressed_files_in_a_row_are_one() {
+    for format in [".tar.gz", ".tar.bz2"] {
+        let scratch = Scratch::new();
+        let tar = [tar_entry(&Item::file("f", b"content".repeat(1000))), vec![0; 1024]].concat();
+        let parts = tar.chunks(700).map(|part| compress(format, part));
+        let bytes = parts.collect::<Vec<_>>().concat();
+        run(request(&scratch, &format!("a{format}"), &bytes)).expect(format);
+        assert_eq!(tree(&scratch), ["f"], "{format}");
+    }
+}
+
+#[test]
+fn fields_of_a_zip_file_that_ccm_does_not_need_may_be_damaged() {
+    // Times with an odd length, one that is longer than what is left, and a name in Unicode without a name.
+    for extra in [&b"UT\x03\0\x01\x02\x03"[..], b"UT\xff\0\x01", b"up\x01\0\x01", b"ux\0", b"UT"] {
+        let scratch = Scratch::new();
+        let mut bytes = pack(".zip", &[Item::file("f", "x")]);
+        let central = bytes.windows(4).position(|at| at == b"PK\x01\x02").expect("a directory");
+        let end = bytes.windows(4).position(|at| at == b"PK\x05\x06").expect("an end");
+        let size = u8::try_from(end - central + extra.len()).expect("a small directory");
+        bytes[end + 12] = size;
+        bytes[central + 30] = u8::try_from(extra.len()).expect("a small field");
+        bytes.splice(end..end, extra.iter().copied());
+        run(request(&scratch, "a.zip", &bytes)).expect("a file");
+        assert_eq!(tree(&scratch), ["f"], "{extra:?}");
+    }
 }

@@ -33,6 +33,14 @@ impl TextValue for GitUrl {
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         let shown = text.escape_debug();
+        if text.contains(' ') {
+            let error = ValueError::new(format!("the address `{shown}` has a blank in it"));
+            return Err(if text.trim() == text {
+                error.with_hint("write a URL with `%20` for each blank, such as `file:///srv/my%20app.git`")
+            } else {
+                error.with_hint("remove the blanks at its beginning and end")
+            });
+        }
         if text.is_empty() || text.contains(char::is_whitespace) || text.contains(char::is_control) {
             return Err(ValueError::new(format!("`{shown}` is not the address of a repository")));
         }
@@ -136,6 +144,21 @@ mod tests {
         ] {
             let error = GitUrl::from_text(address).expect_err(address);
             assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn blanks_in_addresses_are_named() {
+        for (address, hint) in [
+            ("https://example.com/my app.git", "%20"),
+            ("/srv/git/my app.git", "%20"),
+            ("git@example.com:my app.git", "%20"),
+            (" https://example.com/app.git", "remove the blanks"),
+            ("/srv/git/app.git ", "remove the blanks"),
+        ] {
+            let error = GitUrl::from_text(address).expect_err(address);
+            assert_eq!(error.to_string(), format!("the address `{address}` has a blank in it"));
+            assert!(format!("{error:?}").contains(hint), "{error:?}");
         }
     }
 }

@@ -36,6 +36,7 @@ impl Mark {
     }
 
     /// Returns the text of the mark; `None` if it does not exist, is longer or can't be read.
+    #[cfg(feature = "archive")]
     pub(crate) fn text(&self, max_length: u64, files: &dyn Files) -> Option<String> {
         String::from_utf8(files.content(&self.0, max_length).ok()??).ok()
     }

@@ -23,8 +23,8 @@ const MAX_BLANKS: usize = 64;
 pub(super) struct Parts {
     secrets: Vec<Box<str>>,
     stored: Vec<StoredPart>,
-    /// Ids of parts, by the hashes of their values.
-    by_value: HashMap<u64, u32, KeyHash>,
+    /// Ids of parts, by the hashes of their values, and of their values with the trailing blanks.
+    by_text: HashMap<u64, u32, KeyHash>,
     hasher: KeyHash,
 }
 
@@ -72,14 +72,16 @@ impl Parts {
         let stored = StoredPart { secret, start: part.start, body: length(body), length: length(part.len()) };
         let SecretPart { text, body } = self.read(stored);
         let value = text.get(..body).unwrap_or_default();
-        let hash = self.hasher.hash_one(value);
-        if let Some(known) = self.by_value.get(&hash).map(|id| self.get(*id))
-            && known.text.get(..known.body) == Some(value)
-            && known.text.starts_with(text)
-        {
+        let [of_text, of_value] = [text, value].map(|part| self.hasher.hash_one(part));
+        // A form ends with the value or with all of its blanks, so that other blanks are another part.
+        let is_known = |known: SecretPart<'_>| {
+            known.text.get(..known.body) == Some(value) && (text == value || known.text == text)
+        };
+        if self.by_text.get(&of_text).is_some_and(|id| is_known(self.get(*id))) {
             return;
         }
-        self.by_value.insert(hash, self.next_id());
+        let id = self.next_id();
+        self.by_text.extend([(of_text, id), (of_value, id)]);
         self.stored.push(stored);
     }
 }
@@ -174,6 +176,9 @@ mod tests {
         let new = parts.add("first line\n \n");
         let SecretPart { text, body } = parts.get(new.start);
         assert_eq!((text, body, new.len()), ("first line\n \n", 10, 1));
-        assert!(parts.add("first line\n").is_empty(), "the line begins a known part");
+        assert_eq!(parts.add("first line\n").len(), 1, "fewer blanks are another part");
+        for known in ["first line", "first line\n", "first line\n \n"] {
+            assert!(parts.add(known).is_empty(), "{known:?}");
+        }
     }
 }

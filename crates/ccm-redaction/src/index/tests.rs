@@ -62,6 +62,14 @@ fn the_redaction_mark_is_not_hidden() {
 }
 
 #[test]
+fn values_with_fewer_blanks_behind_them_than_another_are_hidden_whole() {
+    let mut index = index(&["secret-2\n\u{b}", "secret-2\n"]);
+    for (text, hidden) in [("secret-2\n", 9), ("secret-2\n\u{b}", 10), ("secret-2 ", 8)] {
+        assert_eq!(hidden_length(&mut index, text), hidden, "{text:?}");
+    }
+}
+
+#[test]
 fn beginnings_of_added_values_are_found() {
     let mut index = index(&["correct horse"]);
     let mut unfinished = |text: &str| index.search(ALL, text.as_bytes(), &[text.len()]).unfinished;

@@ -129,15 +129,20 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
         "properties": { "defaults": { "$ref": format!("#/$defs/{name}.defaults") } },
         "additionalProperties": { "$ref": format!("#/$defs/{name}") },
     });
+    let lone_name = json!({
+        "description": "Name of a resource without properties.",
+        "type": ["string", "number", "boolean"],
+        "pattern": VISIBLE,
+    });
     json!({
         "description": spec.summary(),
         "anyOf": [
             {
-                "description": "Each entry is a resource: its name, with its properties below it. One entry \
-                                may be `defaults`, which applies to this list only.",
+                "description": "Each entry is a resource: its name, with its properties below it, or the name alone. \
+                                One entry may be `defaults`, which applies to this list only.",
                 "type": "array",
-                "items": entry,
-                "contains": { "required": ["defaults"] },
+                "items": { "anyOf": [entry, lone_name] },
+                "contains": { "type": "object", "required": ["defaults"] },
                 "minContains": 0,
                 "maxContains": 1,
             },

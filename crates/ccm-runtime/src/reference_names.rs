@@ -86,8 +86,17 @@ fn add_list(type_name: &str, resources: &Node, names: &mut Vec<String>) {
     if let Some(single) = resources.as_map() {
         add_name(type_name, single.get("name"), Some(single), names);
     }
-    for resource in resources.as_list().unwrap_or_default().iter().filter_map(Node::as_map) {
-        for entry in resource.entries().iter().filter(|entry| &*entry.key.text != "defaults") {
+    for resource in resources.as_list().unwrap_or_default() {
+        if resource.as_scalar().is_some() {
+            add_name(type_name, Some(resource), None, names);
+        }
+        for entry in resource
+            .as_map()
+            .into_iter()
+            .flat_map(NodeMap::entries)
+            .iter()
+            .filter(|entry| &*entry.key.text != "defaults")
+        {
             let name = Node::text(entry.key.text.clone(), entry.key.span);
             add_name(type_name, Some(&name), entry.value.as_map(), names);
         }
@@ -110,8 +119,9 @@ mod tests {
     fn names_are_found_as_they_are_written() {
         let resources = "ccm:\n  resources:\n    - file:\n        - defaults: {mode: 644}\n        - /etc/a b: {alias: a}\n\
                          \x20       - \"{{ Data.x }}\": {alias: x}\n    - exec: {name: 'make it', alias: m}\n    - foreach: [1]\n\
-                         \x20     package: [{zsh: null}, {\"${v}\": {}}]\n";
-        let expected = ["file#/etc/a b", "file#a", "file#x", "exec#make it", "exec#m", "package#zsh"];
+                         \x20     package: [{zsh: null}, git, {\"${v}\": {}}]\n";
+        let expected =
+            ["file#/etc/a b", "file#a", "file#x", "exec#make it", "exec#m", "package#zsh", "package#git"];
         assert_eq!(written_names(resources), expected);
         for (text, expected) in [
             (format!("{resources}    - exec: [{{unfinished: \"\n"), &expected[..]),

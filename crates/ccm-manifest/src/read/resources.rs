@@ -210,13 +210,18 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// Returns the only entry of a list element, or reports another shape.
+    /// Returns the only entry of a list element, or a name without properties, or reports another shape.
     fn only_entry(&mut self, index: usize, element: Node) -> Option<NodeEntry> {
         let span = element.span;
         let NodeValue::Map(map) = element.value else {
-            self.diagnostics.push(shape_errors::not_a_map(&element, index, self.types));
-            self.record_names(&element);
-            return None;
+            let names = element.clone();
+            let read = shape_errors::lone_name(element, index, self.types);
+            return read
+                .map_err(|error| {
+                    self.diagnostics.push(error);
+                    self.record_names(&names);
+                })
+                .ok();
         };
         if map.entries().len() != 1 {
             let has_property = |key: &str| self.types.has_property(index, key);

@@ -1,6 +1,8 @@
 //! Errors in the shape of a manifest, each with a hint: wrong dashes, missing spaces or missing indentation.
 
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeValue, Span, closest, listed};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, closest, listed,
+};
 
 use crate::read::foreach;
 use crate::read::foreign_words;
@@ -129,20 +131,29 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     error.with_hint(format!("use {}", listed(&known, "or")))
 }
 
-/// Returns the error for an element of a list of resources that is not a map.
-pub(crate) fn not_a_map(element: &Node, index: usize, types: &Types<'_>) -> Diagnostic {
+/// Returns the name that an element of a list of resources is, or the error for an element that is neither a name nor a
+/// map.
+pub(crate) fn lone_name(element: Node, index: usize, types: &Types<'_>) -> Result<NodeEntry, Diagnostic> {
+    let span = element.span;
     if element.is_null() {
-        return Diagnostic::error(DiagnosticKind::Missing, element.span, "this entry is empty")
-            .with_hint("write `- NAME:`");
+        return Err(Diagnostic::error(DiagnosticKind::Missing, span, "this entry is empty")
+            .with_hint("write `- NAME:`"));
     }
-    let error = expected("`NAME:` with its properties below it", element);
-    let Some(text) = element.as_text() else { return error };
-    match text.split_once(':') {
-        Some((key, _)) if key == "name" || key == "defaults" || types.has_property(index, key) => {
-            error.with_hint(format!("put a space after the colon: `{key}: …`"))
-        }
-        _ => error.with_hint(format!("write `- {}:`", as_key(text))),
+    let error = expected("a name, or `NAME:` with its properties below it", &element);
+    let NodeValue::Scalar(scalar) = element.value else { return Err(error) };
+    // `command:echo` and `name:` without a space are one text.
+    let key = scalar.text.split_once(':').map(|(key, _)| key).unwrap_or_else(|| &scalar.text);
+    let is_key = matches!(key, "name" | "defaults") || types.has_property(index, key);
+    if is_key && scalar.text.len() > key.len() {
+        return Err(error.with_hint(format!("put a space after the colon: `{key}: …`")));
     }
+    if key == "defaults" {
+        return Err(error.with_hint("write `- defaults:` with the properties below it"));
+    }
+    Ok(NodeEntry {
+        key: NodeKey { text: scalar.text.clone(), span },
+        value: Node { value: NodeValue::Map(NodeMap::default()), span },
+    })
 }
 
 /// Returns the error for an element of a list of resources without a key, or with several.

@@ -83,9 +83,9 @@ fn a_reference_to_an_invalid_resource_is_no_second_error() {
         ),
         ("- task: [a: {require: [download#/etc/motd]}]\n- archive: {name: /etc/motd}", &["4:7 unsupported"]),
         (
-            "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - b\n    - c:\n      command: x\n    - name: d\n    - e: 5",
+            "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - [b]\n    - c:\n      command: x\n    - name: d\n    - e: 5",
             &[
-                "5:11 wrong-type | - b:",
+                "5:11 wrong-type",
                 "7:11 misplaced | c",
                 "8:17 wrong-type | - d:",
                 "9:14 wrong-type | KEY: VALUE",

@@ -52,6 +52,7 @@ fn the_schema_accepts_what_the_loader_accepts() {
     for items in [
         "- task: [a: ]",
         "- task: [a: {}, b: {command: x}]\n- note: {name: c, text: y}",
+        "- task: [a, 7, 'b: c', {d: {command: x}}, {defaults: {timeout: 5}}]",
         "- task: []\n- note: \n- note: [a: ]",
         "- task:\n    - defaults: {command: x, ensure: absent, provider: shell, require: [note#n]}\n    - a:\n- note: [n: ]",
         "- task:\n    - a:\n    - defaults:\n- task: [defaults: {}]",
@@ -142,7 +143,7 @@ fn the_schema_refuses_what_the_loader_refuses() {
         "- task: {name: }",
         "- task: {name: [a]}",
         "- task: {name: a, defaults: {}}",
-        "- task: [/bin/true]",
+        "- task: [[/bin/true]]",
         "- task: [a: x]",
         "- task: [a: [command: x]]",
         "- task:\n    - a:\n      command: x",

@@ -75,15 +75,22 @@ fn an_entry_is_a_name_with_properties_below() {
 }
 
 #[test]
-fn a_list_entry_must_have_a_key() {
+fn a_list_entry_without_properties_is_a_name() {
     check_items(&[
-        ("- task:\n    - /bin/true", &["4:11 wrong-type | - /bin/true:"]),
-        ("- task:\n    - 5", &["4:11 wrong-type | - 5:"]),
+        ("- task:\n    - /bin/true", &[]),
+        ("- task:\n    - 5", &[]),
+        ("- task:\n    - http://example.org", &[]),
+        ("- task: [a, 'b: c', \"d\"]\n- note: [{e: {require: [task#a, 'task#b: c', task#d]}}]", &[]),
+        ("- task: [a, a]", &["3:17 duplicate-resource (3:14)"]),
+        ("- task: [a, {defaults: {comand: x}}]", &["3:29 unknown-property comand | command"]),
+        ("- task: ['']", &["3:14 missing"]),
         ("- task:\n    - name:x", &["4:11 wrong-type | name: …"]),
+        ("- task:\n    - command:x", &["4:11 wrong-type | command: …"]),
         ("- task:\n    - defaults:{}", &["4:11 wrong-type | defaults: …"]),
-        ("- task:\n    - http://example.org", &["4:11 wrong-type | - http://example.org:"]),
+        ("- task:\n    - defaults", &["4:11 wrong-type | - defaults:"]),
         ("- task:\n    -\n    - {}", &["4:10 missing | - NAME:", "5:11 missing | - NAME:"]),
         ("- task:\n    - [a]", &["4:11 wrong-type"]),
+        ("- foreach: [a, b]\n  task: ['x-{{ Item }}']\n- note: [{n: {require: [task#x-b]}}]", &[]),
     ]);
 }
 
@@ -113,7 +120,7 @@ fn a_second_name_is_an_error() {
 fn an_invalid_resource_does_not_hide_other_errors() {
     check_all(&[(
         "banana: 1\nccm:\n  nmae: x\n  fail_on_error: 7\n  resources:\n    - exce: [a: ]\n    - task:\n        \
-         - b: {comand: x, timeout: soon}\n        - c\n        - d: {require: [task#bb], ensure: gone}\n    \
+         - b: {comand: x, timeout: soon}\n        - [c]\n        - d: {require: [task#bb], ensure: gone}\n    \
          - note: [e: {text: [1]}]\n",
         &[
             "1:1 unknown-key | ccm, data, hierarchy, overrides",
@@ -122,7 +129,7 @@ fn an_invalid_resource_does_not_hide_other_errors() {
             "6:7 unknown-type | task, note",
             "8:15 unknown-property comand | command",
             "8:35 wrong-type timeout",
-            "9:11 wrong-type | - c:",
+            "9:11 wrong-type",
             "10:25 unknown-reference | task#b",
             "10:43 invalid-value",
             "11:24 wrong-type text",
@@ -140,9 +147,9 @@ fn messages_cut_long_names_and_keep_them_on_one_line() {
 #[test]
 fn hints_quote_names_where_yaml_needs_quotes() {
     check_items(&[
-        ("- task: ['echo: x']", &["3:14 wrong-type | - \"echo: x\":"]),
-        ("- task: ['echo #x']", &["3:14 wrong-type | - \"echo #x\":"]),
-        ("- task: ['*']", &["3:14 wrong-type | - \"*\":"]),
-        ("- task: ['\"a\": b']", &["3:14 wrong-type | - \"\\\"a\\\": b\":"]),
+        ("- task: 'echo: x'", &["3:13 wrong-type | - \"echo: x\":, task:"]),
+        ("- task: 'echo #x'", &["3:13 wrong-type | - \"echo #x\":, task:"]),
+        ("- task: '*'", &["3:13 wrong-type | - \"*\":, task:"]),
+        ("- task: '\"a\": b'", &["3:13 wrong-type | - \"\\\"a\\\": b\":, task:"]),
     ]);
 }

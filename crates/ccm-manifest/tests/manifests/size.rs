@@ -38,7 +38,7 @@ fn nine_thousand_errors_are_reported() {
     assert_eq!(count(&|index| format!("name-{index}: {{require: [task#name_{index}]}}")), 9_001);
     assert_eq!(count(&|_| "same:".to_owned()), 9_001);
     assert_eq!(count(&|index| format!("name-{index}: {{alias: same}}")), 9_001);
-    assert_eq!(count(&|index| format!("name-{index}")), 9_002);
+    assert_eq!(count(&|index| format!("[name-{index}]")), 9_002);
     let around = |index: usize| format!("name-{index}: {{require: [task#name-{}]}}", (index + 1) % 9_000);
     assert_eq!(count(&around), 2);
 }

@@ -159,9 +159,9 @@ impl<'a> GatedResource<'a> {
         &self.resource.id
     }
 
-    /// Returns the alias, which may hold a secret too.
-    pub fn alias(&self) -> Option<&'a str> {
-        self.resource.alias.as_deref()
+    /// Returns the aliases, which may hold secrets too.
+    pub fn aliases(&self) -> impl Iterator<Item = &'a str> {
+        self.resource.aliases.iter().map(|alias| &**alias)
     }
 
     /// Returns the requested `ensure`, if it was given.

@@ -3,10 +3,13 @@
 pub(crate) mod call_argument;
 pub(crate) mod control;
 pub(crate) mod credentials;
+mod declarations;
+mod equality;
 pub(crate) mod eval_context;
 pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod expansion;
+mod group_order;
 pub(crate) mod messages;
 pub(crate) mod missing_sources;
 pub(crate) mod references;

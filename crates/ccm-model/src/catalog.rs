@@ -166,8 +166,9 @@ pub struct Resource {
     pub id: ResourceId,
     /// Location of the name in the manifest.
     pub span: Span,
-    /// Second name, for references.
-    pub alias: Option<Arc<str>>,
+    /// Other names, for references. Declarations of the same resource may each add one.
+    #[serde(default)]
+    pub aliases: Vec<Arc<str>>,
     /// Desired state, such as `present`. `None` means the default of the type.
     pub ensure: Option<Spanned<String>>,
     /// Provider that the manifest names. `None` means the one that suits the host best.
@@ -273,7 +274,7 @@ impl Catalog {
     pub fn names(&self) -> CatalogNames<'_> {
         let mut positions = HashMap::with_capacity(self.resources.len());
         for (index, resource) in self.indices().zip(&self.resources) {
-            for name in [Some(&resource.id.name), resource.alias.as_ref()].into_iter().flatten() {
+            for name in std::iter::once(&resource.id.name).chain(&resource.aliases) {
                 positions.entry((&*resource.id.type_name, &**name)).or_insert(index);
             }
         }

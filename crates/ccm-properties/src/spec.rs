@@ -166,6 +166,12 @@ pub trait TypeSpec: TypeDeclaration {
         Vec::new()
     }
 
+    /// Returns `true` if equal declarations of a resource, in several manifests, are one resource. What a command does
+    /// depends on its place among the others.
+    fn merges(&self) -> bool {
+        true
+    }
+
     /// Returns `true` if a change of this resource may affect more than its claims.
     fn may_provide(&self, resource: &Resource) -> bool {
         let _ = resource;

@@ -53,8 +53,8 @@ impl Session {
 
 fn catalog_names(catalog: &Catalog) -> Vec<String> {
     let names = catalog.resources.iter().flat_map(|resource| {
-        let alias = resource.alias.iter().map(|alias| format!("{}#{alias}", resource.id.type_name));
-        std::iter::once(resource.id.to_string()).chain(alias)
+        let aliases = resource.aliases.iter().map(|alias| format!("{}#{alias}", resource.id.type_name));
+        std::iter::once(resource.id.to_string()).chain(aliases)
     });
     names.collect()
 }

@@ -83,10 +83,10 @@ fn nearest(manifests: &[&LoadedManifest<'_>], id: &ResourceId) -> Option<String>
     closest(&id.to_string(), names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-/// Returns the name of a resource, and its alias as another one.
+/// Returns the name of a resource, and its aliases as other ones.
 fn names_of(resource: &Resource) -> impl Iterator<Item = String> {
-    let alias = resource.alias.as_ref().map(|alias| format!("{}#{alias}", resource.id.type_name));
-    std::iter::once(resource.id.to_string()).chain(alias)
+    let aliases = resource.aliases.iter().map(|alias| format!("{}#{alias}", resource.id.type_name));
+    std::iter::once(resource.id.to_string()).chain(aliases)
 }
 
 /// Returns the resources of each manifest that have one of the names.

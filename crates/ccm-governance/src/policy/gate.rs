@@ -182,7 +182,7 @@ impl<'s> PolicyGate<'s> {
         let change = GovernedChange {
             type_name: id.type_name.to_string(),
             name: id.name.to_string(),
-            other_names: request.resource.alias().map(str::to_owned).into_iter().collect(),
+            other_names: request.resource.aliases().map(str::to_owned).collect(),
             effects: request.resource.claims().iter().filter_map(effect).collect(),
         };
         let decision = policy.decide_change(&change, Caller::Apply, &self.values);

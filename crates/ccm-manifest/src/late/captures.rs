@@ -26,8 +26,8 @@ impl CaptureTable {
             }
             let index = ResourceIndex::from_usize(index);
             let id = &draft.resource.id;
-            for name in [Some(&*id.name), draft.resource.alias.as_deref()].into_iter().flatten() {
-                captures.by_name.entry(name.to_owned()).or_insert(index);
+            for name in std::iter::once(&id.name).chain(&draft.resource.aliases) {
+                captures.by_name.entry(name.to_string()).or_insert(index);
             }
             let keys = keys.into_iter().map(str::to_owned).collect();
             captures.resources.insert(index, (id.clone(), keys));

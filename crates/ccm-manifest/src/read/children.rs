@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, Span, normalize};
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, SourceId, normalize};
 
 use crate::read::data::{Overlay, ResolvedData};
 use crate::read::draft::ResourceDraft;
@@ -19,12 +19,35 @@ use crate::unchecked::UnknownPaths;
 
 const MAX_DEPTH: usize = 10;
 
+/// Maximum number of times that children are read: two children that each apply two others double at each depth.
+const MAX_READS: usize = 1_000;
+
 /// Child manifests, each a group of the catalog.
 #[derive(Default)]
 pub(crate) struct ChildManifests {
     pub(crate) groups: Vec<Group>,
-    /// Span of the resource that applies each manifest.
-    applied: HashMap<PathBuf, Span>,
+    /// Texts that were read. A manifest that is applied several times has one source, so that its errors are reported once.
+    texts: HashMap<PathBuf, (SourceId, Arc<str>)>,
+    applied: Vec<AppliedManifest>,
+    reads: usize,
+}
+
+/// Manifest that a resource applies, with what determines the resources of its group.
+struct AppliedManifest {
+    path: PathBuf,
+    data: Value,
+    forbids_apply: bool,
+    health_check_only: bool,
+    noop: bool,
+    group: GroupIndex,
+}
+
+impl AppliedManifest {
+    /// Returns `true` if both apply the same manifest with the same data.
+    fn is_equal(&self, other: &Self) -> bool {
+        let options = |manifest: &Self| (manifest.forbids_apply, manifest.health_check_only, manifest.noop);
+        self.path == other.path && options(self) == options(other) && self.data == other.data
+    }
 }
 
 /// Effects of the outer manifests on a manifest.
@@ -154,27 +177,35 @@ pub(crate) fn read(
         diagnostics.push(refused(DiagnosticKind::Cycle, message));
         return;
     }
-    if let Some(first) = reader.scopes.children.applied.get(&path) {
-        let message = format!("the manifest `{}` is applied twice", shown_path(&path));
-        let error = refused(DiagnosticKind::Conflict, message);
-        draft.has_name = false;
-        diagnostics.push(error.with_label(*first, "the first"));
-        return;
-    }
     // The first path is the top manifest.
     if outer.paths.len() > MAX_DEPTH {
         let message = format!("manifests are nested more than {MAX_DEPTH} deep");
         diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
         return;
     }
-    let text = match text_of(&reader.scopes.context, child.path, &path, &directory) {
-        Ok(text) => text,
+    if reader.scopes.children.reads == MAX_READS {
+        let message = format!("manifests are applied more than {MAX_READS} times");
+        diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
+        return;
+    }
+    reader.scopes.children.reads += 1;
+    let known = reader.scopes.children.texts.get(&path).cloned();
+    let read = known.map_or_else(
+        || {
+            let text = text_of(&reader.scopes.context, child.path, &path, &directory)?;
+            let name = path.display().to_string();
+            Ok((reader.scopes.context.texts.borrow_mut().add(name, Arc::clone(&text)), text))
+        },
+        Ok,
+    );
+    let (source, text) = match read {
+        Ok(read) => read,
         Err((kind, message, hint)) => {
             diagnostics.push(hint.into_iter().fold(refused(kind, message), Diagnostic::with_hint));
             return;
         }
     };
-    reader.scopes.children.applied.insert(path.clone(), span);
+    reader.scopes.children.texts.insert(path.clone(), (source, Arc::clone(&text)));
     let index = GroupIndex::from_usize(reader.scopes.children.groups.len());
     let outer_noop = outer.group.is_some_and(|outer| reader.scopes.children.groups[outer.get()].noop);
     let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -185,9 +216,9 @@ pub(crate) fn read(
         directory: directory.clone(),
     });
     draft.resource.node_of = Some(index);
+    draft.child = Some(path.clone());
     let mut paths = outer.paths.clone();
     paths.push(path.clone());
-    let source = reader.scopes.context.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
     let first = reader.declared.drafts.len();
     let is_incomplete = reader.is_incomplete;
     reader.is_incomplete |= has_invalid_data || reader.scopes.manifests[draft.manifest].is_incomplete;
@@ -209,7 +240,30 @@ pub(crate) fn read(
         diagnostics,
     );
     reader.is_incomplete = is_incomplete;
-    reader.scopes.children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
+    let applied = AppliedManifest {
+        path,
+        data: read.data.value,
+        forbids_apply,
+        health_check_only,
+        noop: noop || outer_noop,
+        group: index,
+    };
+    let children = &mut reader.scopes.children;
+    let earlier =
+        children.applied.iter().find(|earlier| earlier.is_equal(&applied)).map(|earlier| earlier.group);
+    if let Some(earlier) = earlier.filter(|_| draft.resource.control == Control::Managed) {
+        // The earlier one brings these resources, also those that have no second declaration, such as commands.
+        reader.declared.drafts.truncate(first);
+        children.groups.truncate(index.get());
+        children.applied.retain(|applied| applied.group < index);
+        draft.resource.node_of = None;
+        draft.same_child = Some(earlier);
+        return;
+    }
+    if draft.resource.control == Control::Managed {
+        children.applied.push(applied);
+    }
+    children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
     if health_check_only {
         for draft in &mut reader.declared.drafts[first..] {
             if !matches!(draft.resource.control, Control::NotManaged { .. }) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{SplitText, lone, may_hold_any, split};
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, FileVersion, Node, NodeEntry, NodeKey, NodeValue,
-    Properties, Resource, ResourceId, Severity, Span, Spanned, closest,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, FileVersion, GroupIndex, Node, NodeEntry, NodeKey,
+    NodeValue, Properties, Resource, ResourceId, Severity, Span, Spanned, closest,
 };
 use ccm_properties::{CheckInput, CommonProperty, PropertyKind, PropertyValue as _, TypeSpec};
 
@@ -33,6 +33,10 @@ pub(crate) struct ResourceDraft {
     /// The manifest gives `subscribe` a value, valid or not.
     pub(crate) subscribes: bool,
     pub(crate) has_name: bool,
+    /// Path of the manifest that the resource applies.
+    pub(crate) child: Option<PathBuf>,
+    /// Group of an earlier declaration that applies the same manifest with the same data.
+    pub(crate) same_child: Option<GroupIndex>,
     /// The name or the alias is unknown, because an input was left out.
     pub(crate) has_unknown_name: bool,
     pub(crate) has_errors: bool,
@@ -127,7 +131,7 @@ impl DraftBuilder<'_, '_, '_> {
         let resource = Resource {
             id: ResourceId { type_name: Arc::clone(types.name(type_index)), name: name.text.into() },
             span: name.span,
-            alias: alias.as_ref().map(|alias| Arc::clone(&alias.value)),
+            aliases: alias.iter().map(|alias| Arc::clone(&alias.value)).collect(),
             provider: provider.flatten(),
             properties,
             control: decision.control,
@@ -147,6 +151,8 @@ impl DraftBuilder<'_, '_, '_> {
             subscribes: false,
             has_name: !found.is_unknown(name.span),
             has_unknown_name,
+            child: None,
+            same_child: None,
             has_errors: has_errors || diagnostics.found() > reported,
             manifest: self.manifest,
             conditions,

@@ -75,6 +75,17 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
 }
 
 impl Conditions {
+    /// Returns `true` if the conditions of the resource itself have the same text as those of another one. Those of the
+    /// manifests around it do not count.
+    pub(crate) fn is_written_like(&self, other: &Self) -> bool {
+        let own = |conditions: &Self| {
+            let own = conditions.conditions.iter().filter(|condition| condition.apply.is_none());
+            own.map(|condition| (condition.desired, condition.node.as_text().map(str::to_owned)))
+                .collect::<Vec<_>>()
+        };
+        own(self) == own(other)
+    }
+
     /// Prepends the conditions of the outer manifests.
     pub(crate) fn with_outer(mut self, outer: &Self) -> Self {
         self.conditions.splice(0..0, outer.conditions.iter().cloned());

@@ -94,8 +94,8 @@ impl<'a, 't> NameTable<'a, 't> {
             };
             diagnostics.extend(duplicate(message, resource.span, earlier, scope));
         }
-        let Some(alias) = &resource.alias else { return };
-        if let Some(earlier) = of_type.add(alias, owner(draft.alias_span, true)) {
+        for alias in &resource.aliases {
+            let Some(earlier) = of_type.add(alias, owner(draft.alias_span, true)) else { continue };
             let shown_alias = shown(alias);
             let message = match earlier.is_alias {
                 _ if earlier.index == index => {

@@ -191,7 +191,7 @@ impl Renderer<'_> {
         let mut put = |property: CommonProperty, value: Option<YamlValue>| {
             entries.extend(value.map(|value| (property.spec().name.to_owned(), value)));
         };
-        put(CommonProperty::Alias, resource.alias.as_ref().map(|alias| self.text(alias, TextSyntax::Plain)));
+        put(CommonProperty::Alias, resource.aliases.first().map(|alias| self.text(alias, TextSyntax::Plain)));
         put(
             CommonProperty::Ensure,
             resource.ensure.as_ref().map(|ensure| self.text(&ensure.value, TextSyntax::Plain)),

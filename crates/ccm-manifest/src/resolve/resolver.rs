@@ -10,6 +10,7 @@ use tracing::debug;
 
 use super::control::Conditions;
 use super::credentials::LongSecrets;
+use super::declarations;
 use super::eval_context::EvalContext;
 use super::expansion::needed_before_run;
 use super::missing_sources::{self, MissingSource};
@@ -53,7 +54,9 @@ pub(crate) fn resolve(
     secrets.sort_unstable();
     secrets.dedup();
     let mut long_secrets = LongSecrets::of(&secrets);
-    let managed = recheck_controls(scopes, &mut drafts, diagnostics);
+    let mut managed = recheck_controls(scopes, &mut drafts, diagnostics);
+    complete(scopes, &mut drafts, &managed, diagnostics);
+    declarations::merge(&mut drafts, scopes, diagnostics).update(&mut managed);
     let mut names = NameTable::new(scopes.types, &drafts, &invalid_names, &incomplete_types)
         .incomplete_if(has_unknown_resources);
     add_names(scopes, &mut names, &drafts, diagnostics);
@@ -71,9 +74,6 @@ pub(crate) fn resolve(
             break;
         }
         diagnostics.set_context(scopes.context_of(draft));
-        if scopes.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
-            builder(draft.manifest, draft.verbatim).complete(draft, diagnostics);
-        }
         names.resolve(draft, Some(ResourceIndex::from_usize(index)), diagnostics);
         long_secrets.add(&scopes.context.credentials);
         draft.check(scopes.types, &scopes.manifests[draft.manifest].text, &long_secrets.texts, diagnostics);
@@ -93,6 +93,35 @@ pub(crate) fn resolve(
     refuse_early_uses(&scopes.context, &managed, &drafts, diagnostics);
     debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
     ResolvedResources { drafts, managed, captures, waiting, file_users, missing_sources, secrets }
+}
+
+/// Reads the values of all resources but those that apply a manifest, which the reader completed.
+fn complete(
+    scopes: &Scopes<'_, '_>,
+    drafts: &mut [ResourceDraft],
+    managed: &ManagedPaths,
+    diagnostics: &mut Diagnostics,
+) {
+    let evaluator = |manifest: usize| scopes.evaluator(manifest, Phase::BeforeRun(managed));
+    let no_conditions = Conditions::default();
+    for draft in drafts {
+        if diagnostics.is_full() {
+            break;
+        }
+        if scopes.types.spec(draft.type_index).child_manifest(&draft.resource).is_some() {
+            continue;
+        }
+        diagnostics.set_context(scopes.context_of(draft));
+        let builder = DraftBuilder {
+            types: scopes.types,
+            manifest: draft.manifest,
+            outer_conditions: &no_conditions,
+            evaluator: &evaluator,
+            verbatim: draft.verbatim,
+        };
+        builder.complete(draft, diagnostics);
+    }
+    diagnostics.set_context(None);
 }
 
 /// Adds the names and aliases of all resources to the table.

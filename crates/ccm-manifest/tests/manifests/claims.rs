@@ -25,7 +25,7 @@ fn exclusive_claims_conflict() {
         // One name of two kinds is no conflict.
         ("- note: [bob: ]\n- copy: [bob: {content: x}]", &[]),
         // Duplicate resources are one error.
-        ("- note:\n    - /a:\n    - /a:", &["5:11 duplicate-resource (4:11)"]),
+        ("- note:\n    - /a:\n    - /a:", &["5:11 warning: no-effect (4:11) | …"]),
     ]);
 }
 

@@ -23,7 +23,7 @@ fn null_properties_are_unset() {
     assert_eq!((catalog.name, catalog.pre_message, catalog.post_message), (None, None, None));
     assert!(!catalog.fail_on_error);
     let resource = &catalog.resources[0];
-    assert_eq!((&resource.ensure, &resource.provider, &resource.alias), (&None, &None, &None));
+    assert_eq!((&resource.ensure, &resource.provider, resource.aliases.len()), (&None, &None, 0));
 }
 
 #[test]

@@ -76,6 +76,7 @@ properties! {
 properties! {
     #[derive(Default)]
     struct ApplyProperties {
+        manifest: Text,
         noop: bool,
         health_check_only: bool,
         allow_apply: bool,
@@ -90,6 +91,10 @@ impl TypeSpec for Task {
 
     fn may_write_files(&self) -> bool {
         true
+    }
+
+    fn merges(&self) -> bool {
+        false
     }
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
@@ -272,7 +277,7 @@ impl TypeSpec for Apply {
             scalar.map_or(otherwise, |scalar| scalar.kind() == ScalarKind::Bool(true))
         };
         Some(ChildManifest {
-            path: &resource.id.name,
+            path: resource.properties.get("manifest").and_then(Node::as_text).unwrap_or(&resource.id.name),
             noop: is("noop", false),
             health_check_only: is("health_check_only", false),
             allow_apply: is("allow_apply", true),

@@ -34,7 +34,7 @@ fn each_item_has_its_own_resources_in_order() {
     assert_eq!(shown(&catalog.resources[3], "command"), r#""run bob 1""#);
     assert_eq!(shown(&catalog.resources[4], "command"), r#""true""#);
     assert_eq!(catalog.resources[4].require[0].on.get(), 3);
-    assert_eq!(catalog.resources[1].alias.as_deref(), Some("m-ada"));
+    assert_eq!(catalog.resources[1].aliases.first().map(|alias| &**alias), Some("m-ada"));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn two_items_with_one_name_are_an_error() {
     );
     // One of two resources is in no `foreach`.
     let text = with_users("- note: [b: ]\n- foreach: [a, b]\n  note: ['{{ Item }}': ]\n- note: [a: ]");
-    assert_eq!(reported(&text), ["6:14 duplicate-resource (4:14) (5:20)", "7:14 duplicate-resource (6:14)"]);
+    assert_eq!(reported(&text), ["6:14 warning: no-effect (4:14) | …", "7:14 warning: no-effect (6:14) | …"]);
 }
 
 #[test]

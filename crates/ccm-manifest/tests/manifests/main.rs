@@ -11,6 +11,7 @@ mod data;
 mod data_files;
 mod data_merges;
 mod data_without_effect;
+mod declarations;
 mod document;
 mod expressions;
 mod facts;

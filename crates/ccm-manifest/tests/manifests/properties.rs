@@ -101,10 +101,7 @@ fn errors_in_defaults_are_reported_once() {
                 "4:67 invalid-value | shell",
             ],
         ),
-        (
-            "- task:\n    - defaults: {timeout: soon}\n    - /bin/true",
-            &["4:31 wrong-type timeout"],
-        ),
+        ("- task:\n    - defaults: {timeout: soon}\n    - /bin/true", &["4:31 wrong-type timeout"]),
         // Valid only together with the properties of the entries.
         ("- task:\n    - defaults: {args: [x]}\n    - a: {command: y}", &[]),
     ]);

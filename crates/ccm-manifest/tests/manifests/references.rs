@@ -105,7 +105,7 @@ fn names_are_unique() {
         ),
         (
             "- note:\n    - a:\n    - a+1:\n    - a:\n    - b:\n- task: [a: , a+1: ]",
-            &["5:11 conflict (4:11) | …", "6:11 duplicate-resource (4:11)"],
+            &["5:11 conflict (4:11) | …", "6:11 warning: no-effect (4:11) | …"],
         ),
         ("- task:\n    - a: {alias: x}\n    - b: {alias: x}", &["5:22 duplicate-resource (4:22)"]),
         ("- task:\n    - a: {alias: b}\n    - b:", &["5:11 duplicate-resource (4:22)"]),

@@ -38,7 +38,7 @@ fn meaning(text: &str, machine: &Machine) -> Vec<String> {
         format!(
             "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {properties:?}",
             resource.id,
-            resource.alias,
+            resource.aliases,
             resource.ensure.as_ref().map(|ensure| &ensure.value),
             resource.provider.as_ref().map(|provider| &provider.value),
             ids(&resource.require),

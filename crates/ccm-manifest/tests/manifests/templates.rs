@@ -103,7 +103,7 @@ fn a_template_writes_the_resources() {
     assert_eq!(names, ["note#a", "note#b", "note#{{ Facts.secret }}", "copy#/f"]);
     assert_eq!(shown(&catalog.resources[0], "text"), r#""{{ Facts.secret }}""#);
     assert_eq!(shown(&catalog.resources[2], "text"), r#""\\${x}""#);
-    assert_eq!(catalog.resources[2].alias.as_deref(), Some("me"));
+    assert_eq!(catalog.resources[2].aliases.first().map(|alias| &**alias), Some("me"));
     assert_eq!(shown(&catalog.resources[3], "content"), r#""hello web me\n""#);
 }
 

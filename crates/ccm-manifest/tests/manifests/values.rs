@@ -86,7 +86,7 @@ ccm:
     assert!(catalog.fail_on_error);
     let names: Vec<String> = catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
     assert_eq!(names, ["note#web", "note#n-5", "note#c", "note#5"]);
-    assert_eq!(catalog.resources[0].alias.as_deref(), Some("the-web"));
+    assert_eq!(catalog.resources[0].aliases.first().map(|alias| &**alias), Some("the-web"));
     assert_eq!(catalog.resources[0].ensure.as_ref().map(|ensure| &*ensure.value), Some("present"));
     let on = |index: usize| -> Vec<u32> {
         let resource = &catalog.resources[index];
@@ -287,7 +287,7 @@ fn errors_point_into_the_expression() {
         (&manifest("- task: [a: {environment: {one: x, '{{ Facts.a }}': y}}]"), &[
     "3:40 duplicate-key (3:32)",
 ]),
-        (&manifest("- note: [web: , '{{ Facts.role }}': ]"), &[
+        (&manifest("- note: [web: , '{{ Facts.role }}': {text: x}]"), &[
     "3:21 duplicate-resource (3:14)",
 ]),
         ("ccm:\n  fail_on_error: '{{ Facts.role }}'\n  name: '{{ Facts.none }}'\n  pre_message: '{{ Facts.gone }}'\n  resources: [note: [a: ]]\n", &[

@@ -4,7 +4,7 @@
 mod properties;
 
 use ccm_engine::{Binder, ResourceType};
-use ccm_model::Resource;
+use ccm_model::{Node, Resource};
 use ccm_properties::{ChildManifest, PropertyError, Providers, TypeSpec, TypedResource, decode};
 
 use properties::ApplyProperties;
@@ -31,7 +31,7 @@ impl TypeSpec for ApplyType {
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let (written, _) = decode::<ApplyProperties>(&resource.properties);
         Some(ChildManifest {
-            path: &resource.id.name,
+            path: resource.properties.get("manifest").and_then(Node::as_text).unwrap_or(&resource.id.name),
             noop: written.noop.unwrap_or(false),
             health_check_only: written.health_check_only.unwrap_or(false),
             allow_apply: written.allow_apply.unwrap_or(true),

@@ -91,6 +91,10 @@ impl TypedResource for ExecType {
 }
 
 impl TypeSpec for ExecType {
+    fn merges(&self) -> bool {
+        false
+    }
+
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         // With `args` the command is the program alone, which is not split.
         let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();

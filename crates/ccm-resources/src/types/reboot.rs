@@ -60,4 +60,8 @@ impl TypedResource for RebootType {
     }
 }
 
-impl TypeSpec for RebootType {}
+impl TypeSpec for RebootType {
+    fn merges(&self) -> bool {
+        false
+    }
+}

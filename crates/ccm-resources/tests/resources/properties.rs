@@ -165,7 +165,7 @@ impl<'a> Cell<'a> {
         properties
             .map(|entry| (entry.key.text.to_string(), value(&entry.value)))
             .chain([
-                ("alias".to_owned(), format!("{:?}", resource.alias)),
+                ("alias".to_owned(), format!("{:?}", resource.aliases)),
                 ("ensure".to_owned(), of(&resource.ensure)),
                 ("provider".to_owned(), of(&resource.provider)),
                 ("require".to_owned(), on(&resource.require)),

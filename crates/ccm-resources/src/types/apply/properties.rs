@@ -1,11 +1,13 @@
 //! Properties of an applied manifest.
 
-use ccm_properties::{JsonMap, properties};
+use ccm_properties::{JsonMap, Text, properties};
 
 properties! {
     /// Properties of a manifest that another one applies; their documentation is the reference for users.
     #[derive(Debug, Default)]
     pub(crate) struct ApplyProperties {
+        /// Path of the child. A relative path starts from the directory of this manifest.
+        manifest: Text { default: Some("the name") },
         /// Change nothing in the child, and report what would be changed. `false` does not end the noop of a parent.
         noop: bool { default: Some("`false`") },
         /// Manage none of the child's resources. This version has no health checks, so the whole child is skipped.

@@ -94,7 +94,6 @@ fn add_list(type_name: &str, resources: &Node, names: &mut Vec<String>) {
             .as_map()
             .into_iter()
             .flat_map(NodeMap::entries)
-            .iter()
             .filter(|entry| &*entry.key.text != "defaults")
         {
             let name = Node::text(entry.key.text.clone(), entry.key.span);

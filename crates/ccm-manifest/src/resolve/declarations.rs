@@ -1,7 +1,7 @@
 //! Equal declarations of a resource in several manifests, which are one resource.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -260,7 +260,7 @@ fn conflict(
     let message = match difference {
         Difference::NeverMerged => {
             format!(
-                "`{id}` is declared by {first} and by {second}: an `{}` is not shared",
+                "`{id}` is declared by {first} and by {second}; an `{}` can't be shared",
                 other.resource.id.type_name
             )
         }
@@ -271,7 +271,6 @@ fn conflict(
             format!("`{id}` is declared by {first} and by {second}, and only one of them is in noop")
         }
         Difference::Properties(names) => {
-            let names: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name))).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             format!("`{id}` is declared by {first} and by {second}, with different {}", listed(&names, "and"))
         }

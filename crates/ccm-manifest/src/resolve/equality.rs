@@ -67,7 +67,7 @@ pub(super) fn difference(
         }
         compare("templates", map_value(&one.resource.rendered) == map_value(&other.resource.rendered));
         let settings = drafts.map(|draft| map_value(&draft.resource.settings));
-        compare("settings below `ccm`", settings[0] == settings[1]);
+        compare("settings", settings[0] == settings[1]);
     }
     (!names.is_empty()).then_some(Difference::Properties(names))
 }

@@ -126,7 +126,7 @@ async fn neighbours<'s>(
     let max = first.change_batch_size();
     let mut found: Vec<BatchCandidate<'_>> = Vec::new();
     // After a failure that ends the run, the next resource must not have been changed.
-    if max <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {
+    if max <= 1 || step.policy.ends_on_failure {
         return found;
     }
     let cache = step.host.state_cache();
@@ -138,20 +138,22 @@ async fn neighbours<'s>(
             Readiness::Ready if upcoming.resource.id.type_name != step.resource().id.type_name => break,
             Readiness::Ready => {}
         }
-        let bound = match cache.take_prefetched(upcoming.index) {
+        let is_triggered = upcoming.trigger.is_some();
+        // A prefetched state was read without a trigger.
+        let bound = match cache.take_prefetched(upcoming.index).filter(|_| !is_triggered) {
             Some(Prefetched { bound, read: Ok(()) }) => bound,
             Some(_) => break,
             None => {
                 let Ok(mut bound) = step.binder.bind(upcoming.resource, &context.suitabilities()) else {
                     break;
                 };
-                if !first.has_same_provider(&*bound) || bound.read(false, context).await.is_err() {
+                if !first.has_same_provider(&*bound) || bound.read(is_triggered, context).await.is_err() {
                     break;
                 }
                 bound
             }
         };
-        let (reason, action, diff) = match bound.decide(None) {
+        let (reason, action, diff) = match bound.decide(upcoming.trigger.as_ref()) {
             Decision::Keep { .. } => continue,
             Decision::Fail { .. } => break,
             Decision::Change { reason, action, diff } => (reason, action, diff),

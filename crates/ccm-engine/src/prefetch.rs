@@ -4,7 +4,7 @@ use ccm_model::{Failure, Resource, ResourceIndex};
 use tracing::debug;
 
 use crate::bound_resource::BoundResource;
-use crate::contract::Context;
+use crate::contract::{Context, Trigger};
 use crate::harness::catch_panic;
 use crate::names::NameList;
 use crate::state_cache::Prefetched;
@@ -24,6 +24,8 @@ pub(crate) struct Upcoming<'a> {
     pub index: ResourceIndex,
     pub resource: &'a Resource,
     pub readiness: Readiness,
+    /// What triggers it so far.
+    pub trigger: Option<Trigger>,
 }
 
 /// Readiness of a resource for its step.
@@ -31,7 +33,7 @@ pub(crate) struct Upcoming<'a> {
 pub(crate) enum Readiness {
     /// Will be skipped.
     WontRun,
-    /// Cannot be decided before its step: late values, a trigger, another group.
+    /// Cannot be decided before its step: late values, another group.
     Undecided,
     /// Has to wait for other resources.
     Blocked,
@@ -82,6 +84,7 @@ fn gather(
     let upcoming = (0..MAX_LOOKAHEAD).map_while(|distance| step.host.upcoming(step.index, distance));
     let upcoming = upcoming.filter(|upcoming| {
         upcoming.resource.id.type_name == step.resource().id.type_name
+            && upcoming.trigger.is_none()
             && matches!(upcoming.readiness, Readiness::Blocked | Readiness::Ready)
             && !step.host.state_cache().is_prefetched(upcoming.index)
     });

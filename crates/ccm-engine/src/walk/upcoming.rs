@@ -10,7 +10,11 @@ impl Walk<'_> {
     pub(super) fn upcoming_at(&self, current: &Resource, distance: usize) -> Option<Upcoming<'_>> {
         let index = *self.order.get(self.begun + distance)?;
         let resource = self.run.catalog.resource(index);
-        Some(Upcoming { index, resource, readiness: self.readiness(current, index, resource) })
+        let readiness = self.readiness(current, index, resource);
+        // Only what has its turn next may be triggered already.
+        let is_undecided = matches!(readiness, Readiness::Blocked | Readiness::Ready);
+        let trigger = if is_undecided { self.triggers(index).trigger() } else { None };
+        Some(Upcoming { index, resource, readiness, trigger })
     }
 
     fn readiness(&self, current: &Resource, index: ResourceIndex, resource: &Resource) -> Readiness {
@@ -25,8 +29,7 @@ impl Walk<'_> {
             || resource.node_of.is_some()
             || resource.control == Control::Late
             || self.run.late.is_late(index)
-            || self.batch.holds(index)
-            || !self.triggers(index).by.is_empty();
+            || self.batch.holds(index);
         if is_undecided {
             return Readiness::Undecided;
         }

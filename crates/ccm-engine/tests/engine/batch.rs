@@ -79,7 +79,7 @@ fn only_ready_resources_join_a_batch() {
         // A resource that depends on a member, directly or not.
         (&["a needs", "b needs require=a", "c needs"][..], &["a", "many b,c"][..]),
         (&["a needs", "b require=a", "c needs require=b"], &["a", "c"]),
-        (&["a needs", "b subscribe=a", "c needs"], &["a", "b", "c"]),
+        (&["a needs", "b subscribe=a", "c needs"], &["a", "many b,c"]),
         // A resource that can't join ends the batch, so that the manifest order is kept.
         (&["a needs sort=x", "b needs sort=y", "c needs sort=x"], &["a", "b", "c"]),
         (&["a needs sort=x", "b needs sort=x", "c needs sort=y"], &["many a,b", "c"]),
@@ -98,15 +98,28 @@ fn only_ready_resources_join_a_batch() {
 }
 
 #[test]
-fn triggered_resource_is_changed_alone() {
+fn triggered_resources_are_changed_together() {
     let ran =
         run(&["x needs", "a provider=four subscribe=x", "b provider=four needs", "c provider=four needs"]);
-    assert_eq!(executed(&ran), ["x", "a", "many b,c"]);
-    assert_eq!(ran.lines[1], "a refreshed by x");
+    assert_eq!(executed(&ran), ["x", "many a,b,c"]);
+    assert_eq!(ran.lines[1..], ["a refreshed by x", "b changed", "c changed"]);
     let ran =
         run(&["x needs", "a provider=four needs", "b provider=four subscribe=x", "c provider=four needs"]);
-    assert_eq!(executed(&ran), ["x", "a", "b", "c"]);
-    assert_eq!(ran.lines[2], "b refreshed by x");
+    assert_eq!(executed(&ran), ["x", "many a,b,c"]);
+    assert_eq!(ran.lines[1..], ["a changed", "b refreshed by x", "c changed"]);
+    // One that is triggered by a resource of the same batch has to wait.
+    let ran = run(&[
+        "x needs",
+        "a provider=four subscribe=x",
+        "b provider=four subscribe=x",
+        "c provider=four subscribe=a",
+        "d provider=four subscribe=x",
+    ]);
+    assert_eq!(executed(&ran), ["x", "many a,b", "many c,d"]);
+    assert_eq!(
+        ran.lines[1..],
+        ["a refreshed by x", "b refreshed by x", "c refreshed by a", "d refreshed by x"]
+    );
 }
 
 #[test]

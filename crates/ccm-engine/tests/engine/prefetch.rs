@@ -131,7 +131,7 @@ fn triggered_resource_is_read_at_its_turn() {
     assert_eq!(ran.calls[0], "read many a,b,c,d");
     assert_eq!(
         ran.calls[1..],
-        ["execute a", "verify a", "read b", "read c", "execute c", "verify c", "read d"]
+        ["execute a", "verify a", "read b", "read c", "read d", "execute c", "verify c", "read d"]
     );
     // Noop invalidates nothing, but the state of `c` was read for another decision.
     let lines = four(&["a needs", "b", "c subscribe=a", "d"]);

@@ -110,7 +110,7 @@ impl Provider<ServiceKind> for Systemd {
         for (position, (service, state)) in changes.iter().enumerate() {
             effects.push(match Systemctl::of(service.user, context.host) {
                 Ok(systemctl) if position == 0 => execute(service, state, &systemctl, context).await,
-                Ok(systemctl) => execute_after_others(service, &systemctl, context).await,
+                Ok(systemctl) => execute_after_others(service, state, &systemctl, context).await,
                 Err(failure) => Err(failure),
             });
         }
@@ -160,10 +160,11 @@ fn is_watched(service: &Service, state: &ServiceState) -> bool {
 /// Changes a unit that a change of another one may have changed as well.
 async fn execute_after_others(
     service: &Service,
+    before: &ServiceState,
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<ServiceEffect, Failure> {
-    let state = read(service, false, systemctl, context).await?;
+    let state = read(service, before.triggered, systemctl, context).await?;
     let effect = execute(service, &state, systemctl, context).await?;
     let is_kept = matches!(plan(service, &state), ServicePlan::Keep(_));
     let unneeded = if is_kept { Some(Unneeded::Neighbour) } else { effect.unneeded };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_host::Exit;
-use ccm_model::Outcome;
+use ccm_model::{Dependency, Outcome, Resource, ResourceIndex, Span};
 use ccm_testkit::FakeFile;
 
 use crate::build::resource;
@@ -202,6 +202,31 @@ fn services_that_were_started_are_watched_together() {
     assert!(transactions.iter().all(|transaction| transaction.outcome == Outcome::Changed));
     assert_eq!(machine.done().len(), 20);
     assert_eq!(ccm_host::Clock::monotonic(&machine.clock), Duration::from_secs(1));
+}
+
+#[test]
+fn services_that_one_change_restarts_are_watched_together() {
+    let machine = Machine::new();
+    let running = ("active running", &["Type=simple"][..]);
+    machine.has_each("first.service", &[("inactive dead", &["Type=simple"]), running, running]);
+    let names: Vec<String> = (0..20).map(|number| format!("web{number}")).collect();
+    for name in &names {
+        machine.has_each(&format!("{name}.service"), &[running]);
+    }
+    let units: Vec<String> = names.iter().map(|name| format!("{name}.service")).collect();
+    let states = [("first.service", "inactive dead", &["Type=simple"][..])];
+    let others = units.iter().map(|unit| (&**unit, running.0, running.1));
+    machine.has_all(&states.into_iter().chain(others).collect::<Vec<_>>());
+    let mut resources = vec![service("first", &[])];
+    for name in &names {
+        let subscribe = vec![Dependency { on: ResourceIndex(0), span: Span::default() }];
+        resources.push(Resource { subscribe, ..service(name, &[]) });
+    }
+    let transactions = machine.run(resources, false);
+    assert!(transactions[1..].iter().all(|transaction| transaction.outcome == Outcome::Refreshed));
+    assert_eq!(machine.done().iter().filter(|call| call.starts_with("restart")).count(), 20);
+    // One second for the first, and one for all others.
+    assert_eq!(ccm_host::Clock::monotonic(&machine.clock), Duration::from_secs(2));
 }
 
 #[test]

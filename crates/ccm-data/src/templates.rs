@@ -24,7 +24,7 @@ pub use error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
 pub use render::render;
 
 /// Names in templates, also accepted in lower case.
-const NAMES: [&str; 6] = ["Facts", "Data", "Environ", "Captures", "Item", "Index"];
+const NAMES: [&str; 7] = ["Facts", "Data", "Environ", "Captures", "Manifest", "Item", "Index"];
 
 /// Functions in templates besides those of minijinja.
 const FUNCTIONS: [&str; 5] = ["lookup", "file", "readFile", "template", "credential"];
@@ -40,7 +40,7 @@ pub trait TemplateScope {
     /// scopes of nested renders share the counter.
     fn renders(&self) -> &Cell<usize>;
 
-    /// Returns the value of `Facts`, `Data`, `Environ`, `Captures`, `Item` or `Index`; called at most once per render.
+    /// Returns the value of `Facts`, `Data`, `Environ`, `Captures`, `Manifest`, `Item` or `Index`; called at most once per render.
     fn name(&self, name: &str) -> Option<Value>;
 
     /// Calls `lookup`, `file` (also `readFile`), `template` or `credential`, with arguments of any number as the template passes them.

@@ -26,22 +26,24 @@ pub(crate) const FUNCTIONS: [Function<'static>; 5] = [
 ];
 
 /// Names that expressions have.
-pub(crate) const NAMES: [(&str, NameKind); 4] = [
+pub(crate) const NAMES: [(&str, NameKind); 5] = [
     ("Facts", NameKind::Map),
     ("Data", NameKind::Map),
     ("Environ", NameKind::Map),
     ("Captures", NameKind::Map),
+    ("Manifest", NameKind::Map),
 ];
 
 /// Names that expressions have in the resources of a `foreach`.
 pub(crate) const ITEM_NAMES: [&str; 2] = ["Item", "Index"];
 
 /// Names that `let` may not shadow.
-const RESERVED_NAMES: [(&str, NameKind); 6] = [
+const RESERVED_NAMES: [(&str, NameKind); 7] = [
     NAMES[0],
     NAMES[1],
     NAMES[2],
     NAMES[3],
+    NAMES[4],
     (ITEM_NAMES[0], NameKind::Anything),
     (ITEM_NAMES[1], NameKind::Anything),
 ];

@@ -174,6 +174,7 @@ pub fn expression_names(
             "Data" => add(&mut named.data, rest),
             "Environ" => add(&mut named.environment, rest),
             "Captures" => add(&mut named.captures, rest),
+            "Manifest" => {}
             other => add(&mut named.others, other.to_owned()),
         }
     }

@@ -187,6 +187,9 @@ impl ManifestEvaluator<'_, '_> {
                 if of_item && hints.is_empty() && self.manifest.item.is_entry() {
                     hints.push("`Item` is an entry of a map: write `Item.key` or `Item.value`".to_owned());
                 }
+                if path.len() == 2 && path[0] == "Manifest" {
+                    hints = vec!["write `Manifest.dir`, the directory of the manifest".to_owned()];
+                }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
                 }

@@ -103,6 +103,22 @@ fn children_get_data_from_their_parent() {
 }
 
 #[test]
+fn each_manifest_knows_its_directory() {
+    let c = child("- note: [c: {text: \"{{ Manifest.dir }} ${ lookup('manifest.dir') }\"}]");
+    let machine = Machine::default().file("sub/c.yaml", &c).file("t.j2", "{{ Manifest.dir }}");
+    let items = "- note: [n: {text: '{{ Manifest.dir }}/bin'}]\n- apply: [sub/c.yaml]\n- copy: [/t: {source: t.j2}]\n\
+                 - task: [t: {provider: shell, command: '${Manifest.dir}/bin $Manifest'}]";
+    let catalog = machine.catalog(&manifest(items));
+    let texts = [(0, "text"), (1, "text"), (3, "content"), (4, "command")];
+    let found = texts.map(|(index, property)| shown(&catalog.resources[index], property));
+    assert_eq!(found, ["\"/m/bin\"", "\"/m/sub /m/sub\"", "\"/m\"", "\"/m/bin $Manifest\""]);
+    machine.check_all(&[(
+        &manifest("- note: [n: {text: '{{ Manifest.directory }}'}]"),
+        &["3:37 unknown-name Manifest.directory | Manifest.dir"],
+    )]);
+}
+
+#[test]
 fn children_inherit_noop_and_restrictions() {
     let machine = Machine::default()
         .file("a.yaml", &child("- note: [a: ]\n- apply: [b.yaml: {noop: false, health_check_only: false}]"))

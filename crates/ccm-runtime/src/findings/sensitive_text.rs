@@ -296,11 +296,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the names in what looks like expressions, because a secret may hold a `${`. Names and functions that
 /// lead to a value of ccm are left out.
 fn names_in_expressions(text: &str) -> Vec<&str> {
-    const KNOWN: [&str; 11] = [
+    const KNOWN: [&str; 12] = [
         "Facts",
         "Data",
         "Environ",
         "Captures",
+        "Manifest",
         "Item",
         "Index",
         "lookup",

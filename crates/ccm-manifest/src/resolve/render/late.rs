@@ -73,7 +73,7 @@ impl LateTexts<'_> {
         let is_known = |first: Option<&String>| {
             first.is_some_and(|first| {
                 let first = first.as_str();
-                matches!(first, "Facts" | "Data" | "Environ") || ITEM_NAMES.contains(&first)
+                matches!(first, "Facts" | "Data" | "Environ" | "Manifest") || ITEM_NAMES.contains(&first)
             })
         };
         if !mentions.environment.is_empty() {

@@ -38,6 +38,7 @@ impl Scope for ExpressionScope<'_, '_, '_> {
             "Facts" => self.facts.borrow().clone(),
             "Data" => Some(self.evaluator.manifest.data.clone()),
             "Environ" => self.environment(),
+            "Manifest" => Some(self.manifest()),
             "Captures" => match self.evaluator.phase {
                 Phase::Runtime(runtime) => Some(runtime.captures()),
                 _ => None,
@@ -136,6 +137,11 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         facts
     }
 
+    /// Returns what is known of the manifest itself.
+    fn manifest(&self) -> Value {
+        Value::map([("dir", self.evaluator.manifest.directory.to_str().map_or(Value::Null, Value::text))])
+    }
+
     pub(super) fn environment(&self) -> Option<Value> {
         let environment = self.evaluator.context.environment();
         self.is_unavailable.set(self.is_unavailable.get() || environment.is_none());
@@ -214,8 +220,8 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                     format!("there is no `{}`", text.escape_debug()),
                 );
                 let roots: &[&str] = match &self.evaluator.manifest.item {
-                    ItemScope::None => &["facts", "data", "environ", "captures"],
-                    _ => &["facts", "data", "environ", "captures", "item", "index"],
+                    ItemScope::None => &["facts", "data", "environ", "captures", "manifest"],
+                    _ => &["facts", "data", "environ", "captures", "manifest", "item", "index"],
                 };
                 let near = match prefix.first() {
                     Some(first) if !roots.contains(&first.as_str()) => {
@@ -246,6 +252,9 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                 return Err(FunctionError::new(DiagnosticKind::LateValue, TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
+        }
+        if names("manifest") {
+            roots.push(("manifest", self.manifest()));
         }
         if names("environ") {
             roots.push(("environ", self.environment().unwrap_or_default()));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ccm_data::interpolation::may_hold_any;
 use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
@@ -143,6 +144,11 @@ pub(crate) fn read(
         return;
     }
     let Some(child) = spec.child_manifest(&draft.resource) else { return };
+    // The properties of an unmanaged resource may use values that this machine lacks.
+    let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
+    if is_off && child.path != &*draft.resource.id.name && may_hold_any(child.path) {
+        return;
+    }
     let span = draft.resource.span;
     let directory = reader.scopes.manifests[draft.manifest].directory.clone();
     let path = normalize(&directory.join(child.path));
@@ -201,7 +207,10 @@ pub(crate) fn read(
     let (source, text) = match read {
         Ok(read) => read,
         Err((kind, message, hint)) => {
-            diagnostics.push(hint.into_iter().fold(refused(kind, message), Diagnostic::with_hint));
+            let mut written = draft.resource.properties.given().map(|entry| &entry.value);
+            let named = written.find(|value| value.as_text() == Some(child.path)).map(|value| value.span);
+            let error = Diagnostic::error(kind, named.unwrap_or(span), message);
+            diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
             return;
         }
     };

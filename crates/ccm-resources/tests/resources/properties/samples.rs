@@ -478,6 +478,7 @@ pub(crate) const SAMPLES: &[TypeSamples] = &[
             early(sample("ensure", r#""present""#, LIST)),
             early(sample("provider", r#""manifest""#, LIST)),
             early(sample("noop", "true", TEXT)),
+            early(sample("manifest", "child.yaml", TEXT)),
             early(sample("health_check_only", "true", TEXT)),
             early(sample("allow_apply", "false", TEXT)),
             early(sample("data", r#"{"a": 1}"#, LIST)),

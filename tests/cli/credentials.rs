@@ -66,7 +66,7 @@ fn a_credential_is_used_and_never_shown() {
 }
 
 #[test]
-fn a_file_with_a_credential_that_everybody_can_read_is_a_warning() {
+fn a_file_with_a_credential_that_everybody_can_read_is_refused() {
     let scratch = Scratch::new();
     scratch.write("credentials/db", SECRET);
     let file = format!(
@@ -75,8 +75,8 @@ fn a_file_with_a_credential_that_everybody_can_read_is_a_warning() {
     );
     scratch.write("m.yaml", file);
     let called = run(&scratch, &["validate", "m.yaml"]);
-    assert_eq!(called.code, 0, "{}", called.shown());
-    assert!(called.stderr.contains("warning: ") && called.stderr.contains("everybody"), "{}", called.shown());
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("error: ") && called.stderr.contains("everybody"), "{}", called.shown());
 }
 
 #[test]

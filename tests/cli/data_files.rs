@@ -23,7 +23,7 @@ overrides:
 ccm:
   resources:
     - file:
-        - ROOT/out: {content: '{{ Data.level }} {{ Data.packages }} {{ Data.password }}'}
+        - ROOT/out: {content: '{{ Data.level }} {{ Data.packages }} {{ Data.password }}', mode: '0600'}
 ";
 
 fn prepared() -> Scratch {

@@ -28,6 +28,7 @@ mod examples;
 mod executions;
 mod expect;
 mod explain;
+mod exposed_secrets;
 mod facts;
 mod files;
 mod foreach;

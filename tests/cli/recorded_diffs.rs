@@ -65,8 +65,8 @@ data:
 ccm:
   resources:
     - file:
-        - '[dir]/lines': {content: \"password={{ Data.password }}\\nport=81\\nuser=b\\n\"}
-        - '[dir]/hidden': {content: \"hush-hush-hush\\n\", sensitive: true}
+        - '[dir]/lines': {content: \"password={{ Data.password }}\\nport=81\\nuser=b\\n\", mode: \"0600\"}
+        - '[dir]/hidden': {content: \"hush-hush-hush\\n\", sensitive: true, mode: \"0600\"}
         - '[dir]/binary': {content: \"text\\n\"}
         - '[dir]/long': {content: \"short\\n\"}
         - '[dir]/wide': {content: \"narrow\\n\"}

@@ -174,11 +174,11 @@ ccm:
             command: 'true'
             cwd: "[dir]/{{ Data.tokens[0] }}"
     - file:
-        - "[dir]/managed/app.conf": {source: app.conf.j2, backup: true}
-        - "[dir]/managed/key": {content: "{{ Data.key }}"}
+        - "[dir]/managed/app.conf": {source: app.conf.j2, backup: true, mode: "0600"}
+        - "[dir]/managed/key": {content: "{{ Data.key }}", mode: "0600"}
         - "[dir]/managed/quiet": {content: "quiet-content-of-mine\n", sensitive: true, mode: "0600"}
         - "[dir]/managed/no/{{ Data.tokens[0] }}": {content: x}
-        - "[dir]/managed/late": {content: "{{ file('[dir]/managed/quiet') }}"}
+        - "[dir]/managed/late": {content: "{{ file('[dir]/managed/quiet') }}", mode: "0600"}
     - exec:
         - reads the quiet one:
             command: cat [dir]/managed/quiet

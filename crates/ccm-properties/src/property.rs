@@ -2,7 +2,7 @@
 
 use ccm_model::Presentation;
 
-use crate::{PropertyKind, PropertyValue, TextSyntax};
+use crate::{Exposure, PropertyKind, PropertyValue, TextSyntax};
 
 /// Default of `since`, which documentation does not show.
 const FIRST_VERSION: &str = "0.1.0";
@@ -32,6 +32,8 @@ pub struct PropertySpec {
     pub sensitive: bool,
     /// `true` if its value is never shown, such as that of a password.
     pub secret: bool,
+    /// Other users of the machine who can read the value.
+    pub exposure: Exposure,
     /// Form of the value in written events.
     pub presentation: Presentation,
     /// Syntax of its text.
@@ -58,10 +60,16 @@ impl PropertySpec {
             required: false,
             sensitive: false,
             secret: false,
+            exposure: Exposure::None,
             presentation: Presentation::AsWritten,
             syntax,
             since: FIRST_VERSION,
         }
+    }
+
+    /// Returns `true` if a key of a manifest is the name or an alias of the property.
+    pub fn is_named(&self, key: &str) -> bool {
+        self.name == key || self.aliases.contains(&key)
     }
 
     /// Returns the documentation, with the version but without the default.

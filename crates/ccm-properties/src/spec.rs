@@ -99,12 +99,6 @@ pub trait TypeSpec: TypeDeclaration {
         found.map_or(TextSyntax::Plain, |property| property.syntax)
     }
 
-    /// The property that the name replaces if the property is not given. The name then has the syntax of that
-    /// property.
-    fn named_property(&self) -> Option<&'static str> {
-        None
-    }
-
     /// Returns the view of a type whose resources start commands.
     fn commands(&self) -> Option<&dyn CommandsView> {
         None

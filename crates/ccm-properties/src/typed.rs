@@ -1,7 +1,8 @@
 //! Declarations of resource types, and types whose properties are typed: one table and one check for all of them.
 
-use ccm_model::{Diagnostic, Resource};
+use ccm_model::{Diagnostic, Resource, Severity};
 
+use crate::exposure::exposed_secrets;
 use crate::{CheckInput, PropertyError, PropertySet, PropertySpec, decode};
 
 /// Declaration of a resource type: its name, its own properties and its providers. [`TypedResource`] implements it.
@@ -21,6 +22,12 @@ pub trait TypeDeclaration {
 
     /// Table of the type's own properties.
     fn properties(&self) -> &'static [PropertySpec];
+
+    /// The property that the name replaces if the property is not given. The name then has the syntax of that
+    /// property.
+    fn named_property(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Finds every error in the type's own properties, in the order of their locations.
     fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic>;
@@ -51,6 +58,9 @@ pub trait TypedResource {
 
     /// The providers, by the name that `provider` has.
     const PROVIDERS: Providers<Self::Provider>;
+
+    /// The property that the name replaces if the property is not given.
+    const NAMED_PROPERTY: Option<&'static str> = None;
 
     /// Advice if no provider can work on a machine.
     const NO_PROVIDER_ADVICE: Option<&'static str> = None;
@@ -101,14 +111,19 @@ impl<T: TypedResource> TypeDeclaration for T {
         T::Written::PROPERTIES
     }
 
+    fn named_property(&self) -> Option<&'static str> {
+        T::NAMED_PROPERTY
+    }
+
     fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (written, mut found) = decode::<T::Written>(&resource.properties);
         match T::build(resource, written) {
             Ok(desired) if found.is_empty() => {
                 found = T::errors_in_context(&desired, checked);
-                if found.is_empty() {
-                    found = T::warnings(&desired, checked);
+                found.extend(exposed_secrets(checked, T::Written::PROPERTIES, T::NAMED_PROPERTY));
+                if !found.iter().any(|found| found.severity == Severity::Error) {
+                    found.extend(T::warnings(&desired, checked));
                 }
             }
             Ok(_) => {}

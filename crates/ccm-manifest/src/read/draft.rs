@@ -366,7 +366,8 @@ impl ResourceDraft {
                 error.hints = vec![advice.to_owned()];
             }
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
-            if !self.verbatim && is_error(&error) && is_computed {
+            let is_about_value = error.kind != DiagnosticKind::ExposedSecret;
+            if !self.verbatim && is_error(&error) && is_computed && is_about_value {
                 error = error.with_hint("this is the value of the expression");
                 error.hints.extend(self.text_of_list(&error, types, source_text));
             }

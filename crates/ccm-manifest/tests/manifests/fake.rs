@@ -85,10 +85,6 @@ properties! {
 }
 
 impl TypeSpec for Task {
-    fn named_property(&self) -> Option<&'static str> {
-        Some("command")
-    }
-
     fn may_write_files(&self) -> bool {
         true
     }
@@ -108,6 +104,10 @@ impl TypeSpec for Task {
 impl TypeDeclaration for Task {
     fn name(&self) -> &'static str {
         "task"
+    }
+
+    fn named_property(&self) -> Option<&'static str> {
+        Some("command")
     }
 
     fn summary(&self) -> &'static str {

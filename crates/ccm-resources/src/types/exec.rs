@@ -51,6 +51,7 @@ impl TypedResource for ExecType {
     const NAME: &'static str = "exec";
     const SUMMARY: &'static str = "Runs a command if it is needed.";
     const ENSURES: &'static [&'static str] = &["present"];
+    const NAMED_PROPERTY: Option<&'static str> = Some("command");
     const PROVIDERS: Providers<Self::Provider> = &[
         ("posix", &ExecProvider(|_| Suitability::Suits(1))),
         (shell::NAME, &ExecProvider(shell::suitability)),
@@ -105,10 +106,6 @@ impl TypeSpec for ExecType {
             (TextSyntax::Argv, _) => TextSyntax::Plain,
             (declared, _) => declared,
         }
-    }
-
-    fn named_property(&self) -> Option<&'static str> {
-        Some("command")
     }
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {

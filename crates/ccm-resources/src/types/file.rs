@@ -25,6 +25,7 @@ use ccm_properties::{
 use crate::parts::tree;
 use crate::parts::validator::VALIDATE;
 use crate::support::values::checksum::Checksum;
+use crate::support::values::file_mode::is_world_readable;
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
 use posix::Posix;
@@ -56,7 +57,7 @@ impl TypedResource for FileType {
         DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
     }
 
-    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+    fn errors_in_context(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         world_readable_secret(file, checked).into_iter().collect()
     }
 }
@@ -118,9 +119,9 @@ impl SourcesView for FileType {
     }
 }
 
-/// Warns of a secret in a file that everybody can read.
+/// Refuses a secret in a file that everybody can read.
 fn world_readable_secret(file: &DesiredFile, checked: &CheckInput<'_>) -> Option<Diagnostic> {
-    let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
+    let content = file.content.as_ref().filter(|_| file.mode.is_none_or(is_world_readable))?;
     let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
     let (property, what) = match content {
         _ if file.sensitive => ("sensitive", "the content is sensitive"),
@@ -128,6 +129,9 @@ fn world_readable_secret(file: &DesiredFile, checked: &CheckInput<'_>) -> Option
         _ => return None,
     };
     let span = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
-    let message = format!("{what}, but without `mode` everybody can read the new file (0644)");
-    Some(Diagnostic::warning(DiagnosticKind::ExposedSecret, span, message).with_hint("set `mode: \"0600\"`"))
+    let message = match file.mode {
+        None => format!("{what}, but without `mode` everybody can read the new file (0644)"),
+        Some(mode) => format!("{what}, but with `mode: {mode:04o}` everybody can read the file"),
+    };
+    Some(Diagnostic::error(DiagnosticKind::ExposedSecret, span, message).with_hint("set `mode: \"0600\"`"))
 }

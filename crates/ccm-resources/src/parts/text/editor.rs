@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{ChangedPart, FileAttributes, FileError, Files, InspectOptions};
-use ccm_model::Failure;
+use ccm_model::{Failure, MissingPrerequisite};
 
 use super::cache::ReadFiles;
 use super::decide::{EditPlan, PartKind, plan};
@@ -17,6 +17,7 @@ use crate::parts::diff::hidden_lines;
 use crate::parts::validator::{NewText, validate};
 use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::secret_content::mark_secret;
+use crate::support::values::file_mode::is_world_readable;
 
 /// Mode of a new file with a secret.
 const NEW_SECRET_FILE: u32 = 0o600;
@@ -93,6 +94,10 @@ fn status<P: FilePart>(
         check_writable(&written, ChangedPart::Entry, files)?;
     }
     let redactor = context.secrets.redactor();
+    let holds_secret = target.sensitive || part.texts().iter().any(|text| redactor.finds(text.as_bytes()));
+    if holds_secret && !target.is_absent && state.content.is_some() {
+        refuse_exposure::<P>(&target.path, &written, files)?;
+    }
     state.holds_secret =
         target.sensitive || redactor.finds(state.content()) || redactor.finds(&change.content);
     state.diff = context.diff;
@@ -101,6 +106,21 @@ fn status<P: FilePart>(
             (hidden_lines(&redactor, state.content()), hidden_lines(&redactor, &change.content));
     }
     Ok(state)
+}
+
+/// Refuses to write a secret to a file that everybody can read.
+fn refuse_exposure<P: FilePart>(path: &Path, written: &Path, files: &dyn Files) -> Result<(), Failure> {
+    let found = files.inspect(written, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    let Some(mode) = found.target.map(|file| file.mode).filter(|mode| is_world_readable(*mode)) else {
+        return Ok(());
+    };
+    let shown = path.display();
+    let message =
+        format!("everybody can read \"{shown}\" (mode {mode:04o}), and the {} holds a secret", P::NAME);
+    Err(Failure::conflict(message)
+        .of_property("path")
+        .with_missing(MissingPrerequisite::Path(path.to_owned()))
+        .with_hint("set its mode before, with a `file` resource and `mode: \"0600\"`"))
 }
 
 /// Returns the error or the warning that a write would end with.

@@ -17,6 +17,11 @@ impl FileMode {
     }
 }
 
+/// Returns `true` if every user can read a file with this mode.
+pub(crate) fn is_world_readable(mode: u32) -> bool {
+    mode & 0o004 != 0
+}
+
 impl PropertyValue for FileMode {
     const KIND: PropertyKind = PropertyKind::Text(TextKind::DIGITS.matching("^(0o)?[0-7]+$"));
 

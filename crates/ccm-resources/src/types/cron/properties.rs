@@ -1,6 +1,6 @@
 //! The properties of a job, as the manifest writes them.
 
-use ccm_properties::{PropertyKind, TextKind, TextSyntax, TextValue, ValueError, properties};
+use ccm_properties::{Exposure, PropertyKind, TextKind, TextSyntax, TextValue, ValueError, properties};
 
 use super::environment::JobEnvironment;
 use super::fields::{CronDay, CronField, CronHour, CronMinute, CronMonth, CronWeekday};
@@ -12,7 +12,7 @@ properties! {
     #[derive(Debug, Default)]
     pub(crate) struct CronProperties {
         /// Command, which `/bin/sh` reads. `%` has no special meaning: ccm escapes it for cron.
-        command: CronCommand { syntax: TextSyntax::Shell, foreign_names: &["job"] },
+        command: CronCommand { exposure: Exposure::File("let the program read the value from a file with `mode: \"0600\"`"), syntax: TextSyntax::Shell, foreign_names: &["job"] },
         /// Minutes, from 0 to 59. Each time has the form of cron: a number, `*`, `1-5`, `*/15`, or a list.
         minute: CronField<CronMinute> { default: Some("`*`") },
         /// Hours, from 0 to 23.
@@ -27,7 +27,7 @@ properties! {
         /// `monthly`, `weekly`, `daily`, `midnight` or `hourly`.
         special: Nickname { foreign_names: &["special_time", "nickname"] },
         /// Variables for the command and for cron, such as `MAILTO`: a map. Only for the provider `cron_d`.
-        environment: JobEnvironment { foreign_names: &["env", "variables", "mailto"] },
+        environment: JobEnvironment { exposure: Exposure::File("let the program read the value from a file with `mode: \"0600\"`"), foreign_names: &["env", "variables", "mailto"] },
         /// User who runs the command.
         user: AccountName { default: Some("`root`") },
     }

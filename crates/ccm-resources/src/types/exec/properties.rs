@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_model::Presentation;
-use ccm_properties::{OneOrMany, PropertyKind, Text, TextSyntax, properties};
+use ccm_properties::{Exposure, OneOrMany, PropertyKind, Text, TextSyntax, properties};
 
 use super::capture::Captures;
 use super::expect::Expectations;
@@ -20,13 +20,14 @@ properties! {
         /// Command to run. posix: split into words by shell quoting, never expanded; shell: passed whole to
         /// `/bin/sh -c`.
         command: Text {
+            exposure: Exposure::Arguments,
             default: Some("the name of the resource"),
             sensitive: true,
             syntax: TextSyntax::Argv,
             foreign_names: &["cmd", "exec", "run", "script"],
         },
         /// Arguments. With `args`, `command` is the program alone and is not split. posix only.
-        args: Vec<Text> { sensitive: true },
+        args: Vec<Text> { exposure: Exposure::Arguments, sensitive: true },
         /// Working directory. It must exist when the command runs.
         cwd: AbsolutePath { default: Some("`/`") },
         /// Variables added to the base environment: a list of `KEY=VALUE`, or a map.
@@ -42,9 +43,9 @@ properties! {
         /// Paths that the command creates: one, or a list. If all exist, the command is not run.
         creates: OneOrMany<AbsolutePath>,
         /// Guards: the command is run only if all of these commands exit with 0.
-        onlyif: OneOrMany<Text> { sensitive: true, syntax: TextSyntax::Argv },
+        onlyif: OneOrMany<Text> { exposure: Exposure::Arguments, sensitive: true, syntax: TextSyntax::Argv },
         /// Guards: the command is run only if none of these commands exits with 0.
-        unless: OneOrMany<Text> { sensitive: true, syntax: TextSyntax::Argv },
+        unless: OneOrMany<Text> { exposure: Exposure::Arguments, sensitive: true, syntax: TextSyntax::Argv },
         /// Run only if a resource in `subscribe` changed. `refreshonly` is the same property.
         refresh_only: bool { default: Some("`false`"), aliases: &["refreshonly"] },
         /// Let `creates` and guards decide even if a resource in `subscribe` changed.

@@ -1,7 +1,7 @@
 //! The properties of a checkout, as the manifest writes them.
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node};
-use ccm_properties::{PropertyKind, PropertyValue, properties};
+use ccm_properties::{Exposure, PropertyKind, PropertyValue, properties};
 
 use super::remote::GitUrl;
 use super::revision::GitRevision;
@@ -17,7 +17,7 @@ properties! {
         path: CanonicalPath { default: Some("the name of the resource"), foreign_names: &["dest", "target", "directory"] },
         /// Address of the repository: `https://`, `http://`, `ssh://`, `git://`, `file://`, `user@host:path` or the absolute
         /// path of a local repository. It must not contain a password.
-        url: GitUrl { foreign_names: &["source", "repo", "repository", "remote"] },
+        url: GitUrl { exposure: Exposure::File("use an SSH key of the user, or a credential helper of git"), foreign_names: &["source", "repo", "repository", "remote"] },
         /// Branch, tag or full commit. A branch is followed: each run updates the checkout to its latest commit. A tag or a
         /// commit stays. `refs/heads/NAME` and `refs/tags/NAME` name a branch and a tag without doubt.
         revision: GitRevision { default: Some("not managed; the default branch of the repository for a new checkout"), foreign_names: &["version", "branch", "tag", "rev", "ref"] },

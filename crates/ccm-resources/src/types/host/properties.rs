@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
+use ccm_properties::{Exposure, PropertyKind, TextKind, TextValue, ValueError, properties};
 
 /// Maximum length of a name in bytes.
 const MAX_NAME: usize = 253;
@@ -14,7 +14,7 @@ properties! {
         /// Address of the host, of IPv4 or IPv6. With `ensure: absent` only lines with an address of its kind are removed.
         ip: IpAddress { required: true, foreign_names: &["address"] },
         /// Other names of the host, in this order. An empty list removes them.
-        host_aliases: Vec<HostName> { default: Some("not managed"), foreign_names: &["aliases"] },
+        host_aliases: Vec<HostName> { exposure: Exposure::File("leave the value out: every user can read /etc/hosts"), default: Some("not managed"), foreign_names: &["aliases"] },
     }
 }
 

@@ -1,6 +1,6 @@
 //! The properties of a kernel module, as the manifest writes them.
 
-use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
+use ccm_properties::{Exposure, PropertyKind, TextKind, TextValue, ValueError, properties};
 
 properties! {
     /// Properties of a kernel module; their documentation is the reference for users.
@@ -13,7 +13,7 @@ properties! {
         blacklist: bool { default: Some("not managed"), foreign_names: &["blacklisted"] },
         /// Parameters of the module, such as `nr_devices=4`, in a file in `/etc/modprobe.d`. They count when the module is loaded
         /// the next time. An empty text removes them.
-        options: ModuleOptions { default: Some("not managed"), foreign_names: &["params", "parameters"] },
+        options: ModuleOptions { exposure: Exposure::File("leave the value out: every user can read the options of modules"), default: Some("not managed"), foreign_names: &["params", "parameters"] },
     }
 }
 

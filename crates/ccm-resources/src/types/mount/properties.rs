@@ -1,7 +1,7 @@
 //! The properties of a mount, as the manifest writes them.
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node};
-use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
+use ccm_properties::{Exposure, PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
 
 properties! {
     /// Properties of a mount; their documentation is the reference for users.
@@ -9,11 +9,11 @@ properties! {
     pub(crate) struct MountProperties {
         /// What is mounted: a device such as `/dev/sdb1` or `UUID=…`, a directory of a server such as `nas:/srv`, or a name such as
         /// `tmpfs`. Required, unless the mount is to be absent.
-        device: MountField { foreign_names: &["src", "source", "what"] },
+        device: MountField { exposure: Exposure::File("use an option that names a file with the secret, such as `credentials=/etc/…` of cifs"), foreign_names: &["src", "source", "what"] },
         /// Type of the file system, such as `ext4`. Required, unless the mount is to be absent.
         fstype: MountField { foreign_names: &["type"] },
         /// Options with commas between. A mounted file system gets a remount if it differs in an option that can be compared.
-        options: MountField { default: Some("not managed; `defaults` for a new mount"), foreign_names: &["opts"] },
+        options: MountField { exposure: Exposure::File("use an option that names a file with the secret, such as `credentials=/etc/…` of cifs"), default: Some("not managed; `defaults` for a new mount"), foreign_names: &["opts"] },
         /// 1 if dump saves the file system, else 0.
         dump: MountNumber { default: Some("not managed; 0 for a new mount") },
         /// Order of the checks at boot: 0 for none, 1 for the root, 2 for others.

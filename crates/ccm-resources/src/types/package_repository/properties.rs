@@ -1,6 +1,6 @@
 //! The properties of a repository, as the manifest writes them.
 
-use ccm_properties::{OneOrMany, Text, properties};
+use ccm_properties::{Exposure, OneOrMany, Text, properties};
 
 use super::values::{KeyFingerprint, KeySource, RepositoryUri, RepositoryWord};
 
@@ -9,7 +9,7 @@ properties! {
     #[derive(Debug, Default)]
     pub(crate) struct RepositoryProperties {
         /// Address of the repository, or a list of addresses of the same repository.
-        uris: OneOrMany<RepositoryUri> { foreign_names: &["uri", "url", "baseurl", "location"] },
+        uris: OneOrMany<RepositoryUri> { exposure: Exposure::File("write the login to a file in /etc/apt/auth.conf.d with `mode: \"0600\"`, and leave it out of the address"), foreign_names: &["uri", "url", "baseurl", "location"] },
         /// Suites of a repository of apt, such as `bookworm`. A suite that ends with a slash is a directory without components.
         suites: OneOrMany<RepositoryWord> { foreign_names: &["suite", "release", "distribution"] },
         /// Components of a repository of apt, such as `main`.

@@ -1,6 +1,6 @@
 //! The properties of a kernel parameter, as the manifest writes them.
 
-use ccm_properties::{PropertyKind, TextValue, ValueError, properties};
+use ccm_properties::{Exposure, PropertyKind, TextValue, ValueError, properties};
 
 use crate::support::values::canonical_path::CanonicalPath;
 
@@ -10,7 +10,7 @@ properties! {
     pub(crate) struct SysctlProperties {
         /// Value of the parameter, now and after a boot. Blanks and tabs between numbers are equal, and so are `0x10`, `020`
         /// and `16` where the kernel has a number.
-        value: ParameterValue { required: true },
+        value: ParameterValue { exposure: Exposure::File("leave the value out: every user can read kernel parameters"), required: true },
         /// File from which the value is set at boot.
         file: CanonicalPath { default: Some("`/etc/sysctl.d/90-ccm.conf`"), foreign_names: &["target", "sysctl_file"] },
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_properties::{OneOrMany, properties};
+use ccm_properties::{Exposure, OneOrMany, properties};
 
 use super::values::{CalendarTime, OneCommand};
 use crate::parts::schedule::Schedule;
@@ -13,7 +13,7 @@ properties! {
     #[derive(Debug, Default)]
     pub(crate) struct TimerProperties {
         /// Program and arguments, split at blanks outside of quotes. No shell reads the command.
-        command: OneCommand { foreign_names: &["exec_start", "program"] },
+        command: OneCommand { exposure: Exposure::File("let the program read the value from a file with `mode: \"0600\"`"), foreign_names: &["exec_start", "program"] },
         /// Times in the syntax of systemd, such as `*-*-* 02:30` or `Mon 08:00`; one or a list.
         on_calendar: OneOrMany<CalendarTime> { foreign_names: &["schedule", "when", "time"] },
         /// Time between two runs: whole minutes that divide a day, such as `30m` or `2h`, or `1d` or `7d`. The command runs at

@@ -1,6 +1,6 @@
 //! The properties of a user, as the manifest writes them.
 
-use ccm_properties::{Text, properties};
+use ccm_properties::{Exposure, Text, properties};
 
 use super::expiry::Expiry;
 use crate::parts::accounts::{AccountId, AccountName, PasswordHash};
@@ -30,7 +30,7 @@ properties! {
         /// Login shell.
         shell: CanonicalPath { default: Some("not managed") },
         /// Description, such as the full name.
-        comment: Text { default: Some("not managed"), foreign_names: &["gecos", "fullname"] },
+        comment: Text { exposure: Exposure::File("leave the value out: every user can read /etc/passwd"), default: Some("not managed"), foreign_names: &["gecos", "fullname"] },
         /// Give a new user a number from the range for the system. It has no effect on an existing user.
         system: bool { default: Some("`false`") },
         /// Hash of the password, as `openssl passwd -6` prints it; `*` for a user without a password. It is never shown.

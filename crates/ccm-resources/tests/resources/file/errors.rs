@@ -28,14 +28,18 @@ fn valid_files_have_no_errors() {
 }
 
 #[test]
-fn world_readable_secret_is_warned_of() {
-    let warning: &[&str] = &["exposed-secret mode | mode: \"0600\""];
+fn a_secret_that_everybody_can_read_is_refused() {
+    let refused: &[&str] = &["exposed-secret mode | mode: \"0600\""];
     for (properties, expected) in [
-        (&[("content", "a"), ("sensitive", "true")][..], warning),
-        (&[("source", "a"), ("sensitive", "true")], warning),
-        (&[("content", "password=hunter22\n")], warning),
-        (&[("content", "password=hunter22\n"), ("sensitive", "true")], warning),
-        (&[("content", "password=hunter22\n"), ("mode", "0644")], &[]),
+        (&[("content", "a"), ("sensitive", "true")][..], refused),
+        (&[("source", "a"), ("sensitive", "true")], refused),
+        (&[("content", "password=hunter22\n")], refused),
+        (&[("content", "password=hunter22\n"), ("sensitive", "true")], refused),
+        (
+            &[("content", "password=hunter22\n"), ("mode", "0644")],
+            &["exposed-secret mode: 0644 | mode: \"0600\""],
+        ),
+        (&[("content", "password=hunter22\n"), ("mode", "0640")], &[]),
         (&[("content", "a"), ("sensitive", "true"), ("mode", "0600")], &[]),
         (&[("content", "a"), ("sensitive", "false")], &[]),
         // No new file would need a mode.

@@ -1,6 +1,7 @@
 //! Sensitive parts, and parts that hold a secret.
 
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use ccm_model::{Outcome, Resource};
 use ccm_properties::is_hidden;
@@ -8,13 +9,57 @@ use ccm_testkit::Scratch;
 
 use crate::file_part::machine::{Runs, part};
 
+fn private_file(scratch: &Scratch, content: &str) {
+    scratch.write("f", content);
+    std::fs::set_permissions(scratch.at("f"), Permissions::from_mode(0o600)).expect("a mode");
+}
+
+#[test]
+fn a_secret_in_a_file_that_everybody_can_read_is_refused() {
+    for (mode, sensitive, text, is_refused) in [
+        (0o644, true, "a = 1", true),
+        (0o644, false, "password = hunter22", true),
+        (0o604, false, "password = hunter22", true),
+        (0o640, true, "password = hunter22", false),
+        (0o600, false, "password = hunter22", false),
+        (0o644, false, "a = 1", false),
+    ] {
+        for (kind, property, others) in
+            [("line", "line", &[][..]), ("block", "content", &[]), ("setting", "value", &[("key", "k")])]
+        {
+            for noop in [true, false] {
+                let scratch = Scratch::new();
+                scratch.write("f", "old = 1\n");
+                std::fs::set_permissions(scratch.at("f"), Permissions::from_mode(mode)).expect("a mode");
+                let runs = Runs { noop, ..Runs::here(&scratch) };
+                runs.secrets.add(["hunter22"]);
+                let is_sensitive = if sensitive { "true" } else { "false" };
+                let properties = [others, &[(property, text), ("sensitive", is_sensitive)]].concat();
+                let done = runs.apply_one(kind, &properties);
+                assert_eq!(
+                    matches!(done.outcome, Outcome::Failed(_)),
+                    is_refused,
+                    "{mode:o} {kind} {text}: {done:?}"
+                );
+                let read = scratch.read("f").expect("the file");
+                assert_eq!(read == "old = 1\n", is_refused || noop, "{read}");
+                // Its removal exposes nothing.
+                if kind == "line" {
+                    let gone = runs.apply_one(kind, &[&properties[..], &[("ensure", "absent")]].concat());
+                    assert!(!matches!(gone.outcome, Outcome::Failed(_)), "{gone:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn sensitive_parts_are_never_shown() {
     for (kind, property, others) in
         [("line", "line", &[][..]), ("block", "content", &[]), ("setting", "value", &[("key", "k")])]
     {
         let scratch = Scratch::new();
-        scratch.write("f", "old\n");
+        private_file(&scratch, "old\n");
         for noop in [true, false] {
             let runs = Runs { noop, diff: true, ..Runs::here(&scratch) };
             let properties = [others, &[(property, "the new secret"), ("sensitive", "true")]].concat();
@@ -65,7 +110,7 @@ fn a_new_file_with_a_secret_is_private() {
 #[test]
 fn diff_redacts_lines_with_a_secret() {
     let scratch = Scratch::new();
-    scratch.write("f", "a\npassword = old-pass\n");
+    private_file(&scratch, "a\npassword = old-pass\n");
     let runs = Runs { diff: true, ..Runs::here(&scratch) };
     runs.secrets.add(["new-pass"]);
     let changed = runs.apply_one("setting", &[("key", "password"), ("value", "new-pass")]);

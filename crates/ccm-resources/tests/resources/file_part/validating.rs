@@ -159,6 +159,11 @@ fn nothing_is_validated_without_new_content() {
 fn output_about_sensitive_content_is_not_shown() {
     for (resource, _) in resources("check %s", &[("sensitive", "true")]) {
         let machine = Machine::new();
+        machine
+            .files
+            .entries
+            .borrow_mut()
+            .insert("/etc/f".into(), FakeFile { mode: 0o600, ..FakeFile::of("old\n") });
         machine.runner.answer_with(CHECK, printed(Exit::Code(1), "", "a part of it"));
         let transaction = machine.apply(resource, false);
         let failed = failure(&transaction);

@@ -1,6 +1,7 @@
 //! The git resource: a checkout of a git repository.
 
 mod checkout;
+mod clone;
 mod decide;
 mod desired;
 mod git_tool;

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Account, AccountError, ChangedPart, FileKind, Files, InspectOptions, PathTrust};
+use ccm_host::{
+    Account, AccountError, ChangedPart, FileInfo, FileKind, Files, InspectOptions, PathTrust, WalkStep,
+};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
+use super::clone::clone;
 use super::decide::CheckoutEffect;
 use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
@@ -13,7 +16,7 @@ use super::repository::{PorcelainStatus, STATUS, origin, outdated_submodules};
 use super::revision::GitRevision;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
 use super::stored_references::stored_references;
-use super::update::{clone, is_interrupted, resolve, update};
+use super::update::{is_begun, is_interrupted, resolve, update};
 use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
 use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
@@ -41,48 +44,45 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
             .filter(|parent| found.parent_missing && !context.would_be_directory(parent));
         state.missing_parent = parent.map(Path::to_owned);
         let repository = desired.path.join(".git");
+        let mut owner = found.target.as_ref().map(|target| target.uid);
         state.presence = match found.target.map(|target| target.kind) {
             _ if found.link => CheckoutPresence::Occupied("a symbolic link"),
             None => CheckoutPresence::Missing,
             Some(FileKind::File) => CheckoutPresence::Occupied("a file"),
             Some(FileKind::Special(what)) => CheckoutPresence::Occupied(what),
-            Some(FileKind::Directory { empty: Some(true) }) => {
-                match files.blocking_mount(&desired.path, false).map_err(|error| file_failure(&error))? {
-                    Some(_) => CheckoutPresence::EmptyMount,
-                    None => CheckoutPresence::Empty,
-                }
-            }
+            Some(FileKind::Directory { empty: Some(true) }) => CheckoutPresence::Empty,
             Some(FileKind::Directory { .. }) => {
                 let found = files.inspect(&repository, InspectOptions::default());
                 let found = found.map_err(|error| file_failure(&error))?;
-                let directory = found
-                    .target
-                    .filter(|target| !found.link && matches!(target.kind, FileKind::Directory { .. }));
-                match directory {
-                    Some(target) if is_begun(&repository, &target.kind, files) => {
-                        CheckoutPresence::EmptyMount
+                match found.target.filter(|_| !found.link) {
+                    Some(FileInfo { kind: FileKind::Directory { empty }, uid, .. }) => {
+                        let is_begun = empty == Some(true) || is_begun(&repository, files);
+                        if !is_begun {
+                            owner = Some(uid);
+                            CheckoutPresence::Repository
+                        } else if has_one_entry(&desired.path, files)? {
+                            CheckoutPresence::Empty
+                        } else {
+                            CheckoutPresence::Occupied("a directory with other files")
+                        }
                     }
-                    Some(target) => {
-                        let own = run_uid(desired, context)?;
-                        let owner = || files.user_name(target.uid).ok().flatten();
-                        let owner =
-                            (own != target.uid).then(|| owner().unwrap_or_else(|| target.uid.to_string()));
-                        state.foreign_owner = owner;
-                        CheckoutPresence::Repository
-                    }
-                    None => CheckoutPresence::Occupied("a directory with other files"),
+                    _ => CheckoutPresence::Occupied("a directory with other files"),
                 }
             }
         };
+        if matches!(state.presence, CheckoutPresence::Empty | CheckoutPresence::Repository)
+            && let Some(owner) = owner
+        {
+            read_owner(owner, desired, &mut state, context)?;
+        }
         let runs_git = match state.presence {
             CheckoutPresence::Repository => state.foreign_owner.is_none(),
-            CheckoutPresence::Missing | CheckoutPresence::Empty | CheckoutPresence::EmptyMount => {
-                !desired.is_absent
-            }
+            CheckoutPresence::Missing => !desired.is_absent,
+            CheckoutPresence::Empty => !desired.is_absent && state.foreign_owner.is_none(),
             CheckoutPresence::Occupied(_) => false,
         };
         if runs_git {
-            check_way(desired, context)?;
+            check_way(desired, &state, context)?;
         }
         if state.presence == CheckoutPresence::Repository && state.foreign_owner.is_none() {
             read_repository(desired, &repository, done, &mut state, context).await?;
@@ -91,9 +91,7 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
             let changed = match (desired.plan(&state), &state.presence) {
                 (ObjectPlan::Keep { .. } | ObjectPlan::Fail(_), _) => return Ok(state),
                 (ObjectPlan::Create(_), CheckoutPresence::Missing) => ChangedPart::NewDirectory,
-                (ObjectPlan::Create(_), CheckoutPresence::Empty) | (ObjectPlan::Remove, _) => {
-                    ChangedPart::Entry
-                }
+                (ObjectPlan::Remove, _) => ChangedPart::Entry,
                 (ObjectPlan::Create(_) | ObjectPlan::Change(_), _) => ChangedPart::Inside,
             };
             check_writable(&desired.path, changed, files)?;
@@ -134,19 +132,42 @@ impl Provider<Object<DesiredCheckout>> for GitCheckouts {
     }
 }
 
-/// Returns `true` for what is left of a clone that was interrupted before it was a repository.
-fn is_begun(repository: &Path, kind: &FileKind, files: &dyn Files) -> bool {
-    let has_config = || files.exists(&repository.join("config")).unwrap_or(true);
-    *kind == FileKind::Directory { empty: Some(true) } || is_interrupted(repository, files) && !has_config()
+fn has_one_entry(directory: &Path, files: &dyn Files) -> Result<bool, Failure> {
+    let found = files.walk(directory, &|_, _| WalkStep::List).map_err(|error| file_failure(&error))?;
+    Ok(found.is_some_and(|found| found.len() == 1))
+}
+
+/// Reads what the owner of the directory or repository means for the user who runs git.
+fn read_owner(
+    owner: u32,
+    desired: &DesiredCheckout,
+    state: &mut CheckoutState,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
+    if owner == run_uid(desired, context)? || desired.is_absent && state.presence == CheckoutPresence::Empty {
+        return Ok(());
+    }
+    if state.presence == CheckoutPresence::Empty && owner == own_uid(context)? {
+        state.is_given = true;
+        return Ok(());
+    }
+    let name = context.host.files.user_name(owner).ok().flatten();
+    state.foreign_owner = Some(name.unwrap_or_else(|| owner.to_string()));
+    Ok(())
 }
 
 /// Returns the failure of running git in a directory that a stranger could exchange. With the rights of `user` alone, git
 /// can do what that user can do.
-fn check_way(desired: &DesiredCheckout, context: &Context<'_>) -> Result<(), Failure> {
+fn check_way(desired: &DesiredCheckout, state: &CheckoutState, context: &Context<'_>) -> Result<(), Failure> {
     let trust = PathTrust { user: run_uid(desired, context).ok(), ..FOR_PROGRAM };
-    let refusal = WalkedPath::of(&desired.path, trust, context.host.files).refusal;
+    let path = match state.presence {
+        CheckoutPresence::Missing | CheckoutPresence::Occupied(_) => desired.path.clone(),
+        // The directory itself is on the way.
+        CheckoutPresence::Empty | CheckoutPresence::Repository => desired.path.join(".git"),
+    };
+    let refusal = WalkedPath::of(&path, trust, context.host.files).refusal;
     refusal.map_or(Ok(()), |refusal| {
-        let hint = "set `user` to the owner of the directory, so that git has no other rights";
+        let hint = "use a directory that nobody else can change, or set `user` to its owner, so that git has no other rights";
         Err(Failure { hints: vec![hint.to_owned()], ..refusal }.of_property("path"))
     })
 }
@@ -197,7 +218,12 @@ async fn read_repository(
     }
     state.target = match done {
         Some(done) if desired.revision.is_some() => done.target.clone(),
-        _ if desired.revision.is_none() => None,
+        // A clone that was interrupted has no commit yet, and gets that of the default branch.
+        _ if desired.revision.is_none()
+            && (done.is_some() || state.commit.is_some() || !state.is_interrupted) =>
+        {
+            None
+        }
         _ => target(desired, state, &tool, context).await?,
     };
     if let Some(RevisionTarget { kind: TargetKind::Branch(name), commit }) = &state.target
@@ -293,6 +319,10 @@ fn run_uid(desired: &DesiredCheckout, context: &Context<'_>) -> Result<u32, Fail
     if let Some(account) = account(desired, context)? {
         return Ok(account.identity.uid);
     }
+    own_uid(context)
+}
+
+fn own_uid(context: &Context<'_>) -> Result<u32, Failure> {
     let own = context.host.system.own_identity();
     own.map(|own| own.uid).map_err(|error| Failure::from_error(FailureKind::Read, &error))
 }

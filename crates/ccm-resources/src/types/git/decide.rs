@@ -17,6 +17,8 @@ pub(crate) struct CheckoutEffect {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CheckoutDifference {
+    /// Owner of an existing directory.
+    Owner(String),
     Url {
         from: Option<String>,
         to: String,
@@ -40,6 +42,7 @@ pub(crate) enum CheckoutDifference {
 impl ObjectDifference for CheckoutDifference {
     fn aspect(&self) -> &'static str {
         match self {
+            Self::Owner(_) => "owner",
             Self::Url { .. } => "url",
             Self::Revision { .. } => "revision",
             Self::Branch { .. } => "branch",
@@ -53,6 +56,7 @@ impl ObjectDifference for CheckoutDifference {
     fn values(&self) -> (Option<String>, Option<String>) {
         let discarded = |count: &usize| (Some(count.to_string()), Some("0".to_owned()));
         match self {
+            Self::Owner(to) => (None, Some(to.clone())),
             Self::Url { from, to } | Self::Branch { from, to } => (from.clone(), Some(to.clone())),
             Self::Revision { from, to } => {
                 (from.as_deref().map(|from| short(from).to_owned()), Some(short(to).to_owned()))
@@ -71,8 +75,12 @@ impl ObjectType for DesiredCheckout {
 
     fn plan(&self, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {
         match &state.presence {
-            CheckoutPresence::Missing | CheckoutPresence::Empty | CheckoutPresence::EmptyMount => {
-                if self.is_absent { ObjectPlan::Keep { exists: false } } else { create(self, state) }
+            CheckoutPresence::Missing | CheckoutPresence::Empty => {
+                if self.is_absent {
+                    ObjectPlan::Keep { exists: false }
+                } else {
+                    create(self, state)
+                }
             }
             CheckoutPresence::Occupied(what) => {
                 let path = self.path.display();
@@ -102,12 +110,23 @@ fn create(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<Checko
         let hint = "add a `file` resource with `ensure: directory`";
         return ObjectPlan::Fail(failure.of_property("path").with_hint(hint));
     }
+    if let Some(owner) = &state.foreign_owner {
+        let path = desired.path.display();
+        return ObjectPlan::Fail(
+            Failure::conflict(format!("the directory \"{path}\" belongs to `{owner}`"))
+                .of_property("user")
+                .with_missing(MissingPrerequisite::Path(desired.path.clone()))
+                .because_of("its owner could exchange the repository, whose configuration git would follow")
+                .with_hint(format!("write `user: {owner}`, or give the directory to the user who runs git")),
+        );
+    }
+    let owner = desired.user.clone().filter(|_| state.is_given).map(CheckoutDifference::Owner);
     let url = desired.url.as_ref().map(|url| CheckoutDifference::Url { from: None, to: url.0.clone() });
     let revision = desired
         .revision
         .as_ref()
         .map(|revision| CheckoutDifference::Revision { from: None, to: revision.shown().to_owned() });
-    ObjectPlan::Create(url.into_iter().chain(revision).collect())
+    ObjectPlan::Create(owner.into_iter().chain(url).chain(revision).collect())
 }
 
 fn change(desired: &DesiredCheckout, state: &CheckoutState) -> ObjectPlan<CheckoutDifference> {

@@ -12,8 +12,10 @@ pub(crate) struct CheckoutState {
     pub presence: CheckoutPresence,
     /// Directory above that does not exist.
     pub missing_parent: Option<PathBuf>,
-    /// Owner of the repository, if git would run as another user.
+    /// Owner of the repository or of the empty directory, if git would run as another user.
     pub foreign_owner: Option<String>,
+    /// True if the empty directory belongs to the user who runs ccm, and has to be given to the one who runs git.
+    pub is_given: bool,
     pub url: Option<String>,
     /// Commit that is checked out; `None` if there is none yet.
     pub commit: Option<String>,
@@ -35,10 +37,8 @@ pub(crate) struct CheckoutState {
 pub(crate) enum CheckoutPresence {
     #[default]
     Missing,
-    /// An empty directory.
+    /// An empty directory, or one with no more than the beginning of a clone.
     Empty,
-    /// An empty directory on which a file system is mounted, or one with no more than the beginning of a clone.
-    EmptyMount,
     Repository,
     /// Something else, with its article.
     Occupied(&'static str),

@@ -1,9 +1,9 @@
-//! Cloning a repository and updating a checkout.
+//! Resolving a revision, and updating a checkout to it.
 
 use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, Files, NewContent, NewFile, WalkStep, temp_path};
+use ccm_host::{FileAttributes, Files, NewContent, NewFile, WalkStep};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::checkout::account;
@@ -12,21 +12,41 @@ use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
 use super::remote::GitUrl;
 use super::revision::{GitRevision, is_short_commit};
-use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
+use super::state::{CheckoutState, RevisionTarget, TargetKind};
 use crate::support::file_failure::file_failure;
 
-/// File in a repository that exists during an update. If a run dies, the next one does not take the half of the update
-/// for local changes.
+/// File in a repository that exists during an update, and while it is cloned into an existing directory. If a run dies,
+/// the next one does not take the half of the work for local changes.
 const MARKER: &str = "ccm-update";
 
 /// Content of the marker.
 const UNFINISHED: &[u8] = b"ccm updates this checkout, or was killed while it did\n";
+
+/// What makes a directory a repository for git.
+const PARTS: [&str; 4] = ["HEAD", "config", "objects", "refs"];
 
 const TRACKED: &str = "refs/remotes/origin/";
 
 /// Returns `true` if a run died during an update of this repository.
 pub(crate) fn is_interrupted(repository: &Path, files: &dyn Files) -> bool {
     files.exists(&repository.join(MARKER)).unwrap_or_default()
+}
+
+/// Returns `true` if a run died before git had made this repository.
+pub(crate) fn is_begun(repository: &Path, files: &dyn Files) -> bool {
+    let exists = |name: &str| files.exists(&repository.join(name)).unwrap_or(true);
+    is_interrupted(repository, files) && !PARTS.into_iter().all(exists)
+}
+
+/// Writes the marker into a repository.
+pub(super) fn mark(repository: &Path, attributes: FileAttributes, files: &dyn Files) -> Result<(), Failure> {
+    let new = NewFile { content: NewContent::Bytes(UNFINISHED), attributes };
+    files.write(&repository.join(MARKER), &new).map(drop).map_err(|error| file_failure(&error))
+}
+
+/// Removes the marker from a repository.
+pub(super) fn unmark(repository: &Path, files: &dyn Files) -> Result<(), Failure> {
+    files.remove(&repository.join(MARKER), false).map_err(|error| file_failure(&error))
 }
 
 /// Asks the repository for the commit of a branch or tag.
@@ -101,73 +121,6 @@ fn default_branch(printed: &str) -> Option<RevisionTarget> {
     Some(RevisionTarget { kind: TargetKind::Branch(name.to_owned()), commit: commit.to_owned() })
 }
 
-/// Clones the repository beside its path, and renames it when it is complete.
-pub(crate) async fn clone(
-    desired: &DesiredCheckout,
-    state: &CheckoutState,
-    context: &Context<'_>,
-) -> Result<CheckoutEffect, Failure> {
-    let files = context.host.files;
-    let target = resolve(desired, &GitTool::of(desired, Path::new("/")), context).await?;
-    if state.presence == CheckoutPresence::EmptyMount {
-        return clone_in_place(desired, target, context).await;
-    }
-    let made = temp_path(&desired.path);
-    // A killed run left it.
-    if files.exists(&made).unwrap_or_default() {
-        files.remove(&made, true).map_err(|error| file_failure(&error))?;
-    }
-    files.make_directory(&made, attributes(desired, context)?).map_err(|error| file_failure(&error))?;
-    let tool = GitTool::of(desired, &made);
-    let url = desired.url.as_ref().map(|url| &*url.0).unwrap_or_default();
-    let cloned = async {
-        tool.change(&["init", "--quiet", "--template="], context).await?;
-        tool.change(&["remote", "add", "origin", url], context).await?;
-        let effect = check_out(desired, target, &tool, true, context).await?;
-        if state.presence == CheckoutPresence::Empty {
-            files.remove(&desired.path, false).map_err(|error| file_failure(&error))?;
-        }
-        files.rename_directory(&made, &desired.path).map_err(|error| file_failure(&error))?;
-        Ok(effect)
-    }
-    .await;
-    cloned.map_err(|failure| {
-        let removed = files.remove(&made, true);
-        Failure { changed: removed.is_err(), ..failure }
-    })
-}
-
-/// Clones the repository into a directory that can't be replaced. Like an update that was interrupted, a clone that was
-/// is finished by the next run.
-async fn clone_in_place(
-    desired: &DesiredCheckout,
-    target: Option<RevisionTarget>,
-    context: &Context<'_>,
-) -> Result<CheckoutEffect, Failure> {
-    let files = context.host.files;
-    let repository = desired.path.join(".git");
-    let attributes = attributes(desired, context)?;
-    let tool = GitTool::of(desired, &desired.path);
-    let url = desired.url.as_ref().map(|url| &*url.0).unwrap_or_default();
-    // git can only write in a directory of the user who runs it.
-    files.set_attributes(&desired.path, attributes).map_err(|error| file_failure(&error))?;
-    let cloned = async {
-        if !files.exists(&repository).unwrap_or_default() {
-            files.make_directory(&repository, attributes).map_err(|error| file_failure(&error))?;
-        }
-        let marker = repository.join(MARKER);
-        let explanation = NewContent::Bytes(UNFINISHED);
-        let new = NewFile { content: explanation, attributes };
-        files.write(&marker, &new).map_err(|error| file_failure(&error))?;
-        tool.change(&["init", "--quiet", "--template="], context).await?;
-        tool.change(&["remote", "add", "origin", url], context).await?;
-        let effect = check_out(desired, target, &tool, true, context).await?;
-        files.remove(&marker, false).map_err(|error| file_failure(&error))?;
-        Ok(effect)
-    };
-    cloned.await.map_err(|failure: Failure| Failure { changed: true, ..failure })
-}
-
 /// Brings an existing checkout to the desired revision.
 pub(crate) async fn update(
     desired: &DesiredCheckout,
@@ -181,10 +134,7 @@ pub(crate) async fn update(
     if state.is_interrupted {
         remove_locks(&repository, files)?;
     }
-    let marker = repository.join(MARKER);
-    let explanation = NewContent::Bytes(UNFINISHED);
-    let new = NewFile { content: explanation, attributes: attributes(desired, context)? };
-    files.write(&marker, &new).map_err(|error| file_failure(&error))?;
+    mark(&repository, attributes(desired, context)?, files)?;
     let has_url = |found: &CheckoutDifference| matches!(found, CheckoutDifference::Url { .. });
     let updated = async {
         if let Some(url) = desired.url.as_ref().filter(|_| differences.iter().any(has_url)) {
@@ -196,13 +146,13 @@ pub(crate) async fn update(
     .await;
     match updated {
         Ok(effect) => {
-            files.remove(&marker, false).map_err(|error| file_failure(&error))?;
+            unmark(&repository, files)?;
             Ok(effect)
         }
         Err(failure) => {
             // A stopped git may have changed a part of the files.
             if failure.kind == FailureKind::Exit {
-                let _ = files.remove(&marker, false);
+                let _ = unmark(&repository, files);
             }
             Err(Failure { changed: failure.kind != FailureKind::Exit, ..failure })
         }
@@ -210,7 +160,21 @@ pub(crate) async fn update(
 }
 
 /// Fetches a revision, and checks it out.
-async fn check_out(
+pub(super) async fn check_out(
+    desired: &DesiredCheckout,
+    target: Option<RevisionTarget>,
+    tool: &GitTool,
+    force: bool,
+    context: &Context<'_>,
+) -> Result<CheckoutEffect, Failure> {
+    if let Some(target) = &target {
+        fetch(desired, target, tool, context).await?;
+    }
+    switch(desired, target, tool, force, context).await
+}
+
+/// Checks out a revision that was fetched.
+pub(super) async fn switch(
     desired: &DesiredCheckout,
     target: Option<RevisionTarget>,
     tool: &GitTool,
@@ -226,16 +190,11 @@ async fn check_out(
             None
         }
         Some(target) => {
-            fetch(desired, &target, tool, context).await?;
             if let TargetKind::Tag(_) = target.kind {
                 // With it in one file, later runs know the commit of an annotated tag without asking git.
                 tool.change(&["pack-refs"], context).await?;
             }
-            let reference = match &target.kind {
-                TargetKind::Branch(name) => format!("{TRACKED}{name}"),
-                TargetKind::Tag(name) => format!("refs/tags/{name}"),
-                TargetKind::Commit => target.commit.clone(),
-            };
+            let reference = fetched(&target);
             // The branch may have moved since it was asked for.
             let peeled = format!("{reference}^{{commit}}");
             let commit = tool.read(&["rev-parse", "--verify", "--quiet", &peeled], context).await?;
@@ -261,7 +220,17 @@ async fn check_out(
     Ok(CheckoutEffect { target })
 }
 
-async fn fetch(
+/// Returns the name that a revision has in the checkout once it is fetched.
+pub(super) fn fetched(target: &RevisionTarget) -> String {
+    match &target.kind {
+        TargetKind::Branch(name) => format!("{TRACKED}{name}"),
+        TargetKind::Tag(name) => format!("refs/tags/{name}"),
+        TargetKind::Commit => target.commit.clone(),
+    }
+}
+
+/// Fetches a revision.
+pub(super) async fn fetch(
     desired: &DesiredCheckout,
     target: &RevisionTarget,
     tool: &GitTool,
@@ -308,8 +277,11 @@ fn remove_locks(repository: &Path, files: &dyn Files) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the owner of new files, if it is another user than that of ccm.
-fn attributes(desired: &DesiredCheckout, context: &Context<'_>) -> Result<FileAttributes, Failure> {
+/// Returns the attributes of new files, with their owner if it is another user than that of ccm.
+pub(super) fn attributes(
+    desired: &DesiredCheckout,
+    context: &Context<'_>,
+) -> Result<FileAttributes, Failure> {
     let account = account(desired, context)?;
     Ok(FileAttributes {
         uid: account.as_ref().map(|account| account.identity.uid),

@@ -20,7 +20,7 @@ fn desired(words: &str) -> DesiredCheckout {
         revision: has("main").then(|| GitRevision::Named("main".to_owned())),
         depth: None,
         submodules: has("submodules"),
-        user: None,
+        user: has("user").then(|| "eve".to_owned()),
         force: has("force"),
         timeout: None,
     }
@@ -42,6 +42,7 @@ fn state(words: &str) -> CheckoutState {
         presence,
         missing_parent: has("homeless").then(|| PathBuf::from("/srv")),
         foreign_owner: has("foreign").then(|| "ada".to_owned()),
+        is_given: has("given"),
         url: Some(if has("moved") { "/old.git" } else { "/srv/app.git" }.to_owned()),
         commit: Some(OLD.to_owned()),
         branch: (!has("detached")).then(|| "main".to_owned()),
@@ -68,6 +69,9 @@ fn checkout_is_decided_by_the_first_row_that_matches() {
         main missing | created: url /srv/app.git, revision main | it does not exist
         any missing | created: url /srv/app.git | it does not exist
         main empty | created: url /srv/app.git, revision main | it does not exist
+        main,user empty,given | created: owner eve, url /srv/app.git, revision main | it does not exist
+        main empty,foreign | fail, missing | its owner could exchange the repository, whose configuration git would follow
+        absent empty | keep | it does not exist
         main homeless | fail, missing | the directory \"/srv\" does not exist
         main,force file | fail, missing | \"/srv/app\" is a file, not a checkout of git
         main there | keep | it is in the desired state
@@ -87,5 +91,5 @@ fn checkout_is_decided_by_the_first_row_that_matches() {
         ",
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
-    assert_eq!(rows, 26);
+    assert_eq!(rows, 29);
 }

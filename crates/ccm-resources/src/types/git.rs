@@ -9,6 +9,7 @@ mod properties;
 mod remote;
 mod repository;
 mod revision;
+mod stale_references;
 mod state;
 mod stored_references;
 mod update;

@@ -5,3 +5,4 @@ mod directories;
 mod errors;
 mod hostile;
 mod machine;
+mod renamed;

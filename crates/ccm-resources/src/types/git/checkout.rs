@@ -14,6 +14,7 @@ use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
 use super::repository::{PorcelainStatus, STATUS, origin, outdated_submodules};
 use super::revision::GitRevision;
+use super::stale_references::blocking_branches;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
 use super::stored_references::stored_references;
 use super::update::{is_begun, is_interrupted, resolve, update};
@@ -232,10 +233,15 @@ async fn read_repository(
         let branch = format!("refs/heads/{name}");
         let own = match &state.branch {
             Some(current) if current == name => state.commit.clone(),
-            _ => references(&[&branch], state, desired, &tool, context).await?.pop().flatten(),
+            _ => {
+                state.blocking_branches = blocking_branches(name, &tool, context).await?;
+                references(&[&branch], state, desired, &tool, context).await?.pop().flatten()
+            }
         };
-        if own.is_some_and(|own| own != *commit) {
-            state.local_commits = local_commits(&[&branch], &tool, context).await?;
+        let moved = own.filter(|own| own != commit).map(|_| &branch);
+        let lost: Vec<&str> = moved.into_iter().chain(&state.blocking_branches).map(String::as_str).collect();
+        if !lost.is_empty() {
+            state.local_commits = local_commits(&lost, &tool, context).await?;
         }
     }
     Ok(())

@@ -25,6 +25,8 @@ pub(crate) struct CheckoutState {
     pub changed_files: usize,
     /// Number of local commits that an update, or the removal of the checkout, would lose.
     pub local_commits: usize,
+    /// Local branches, such as `refs/heads/a`, that are in the way of the desired one, such as `a/b`.
+    pub blocking_branches: Vec<String>,
     /// Submodules that are not checked out, or at another commit.
     pub outdated_submodules: Vec<String>,
     /// True if a run died during an update.

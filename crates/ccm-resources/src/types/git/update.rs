@@ -12,6 +12,7 @@ use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
 use super::remote::GitUrl;
 use super::revision::{GitRevision, is_short_commit};
+use super::stale_references::{TRACKED, is_conflict, remove_branches, remove_stale};
 use super::state::{CheckoutState, RevisionTarget, TargetKind};
 use crate::support::file_failure::file_failure;
 
@@ -24,8 +25,6 @@ const UNFINISHED: &[u8] = b"ccm updates this checkout, or was killed while it di
 
 /// What makes a directory a repository for git.
 const PARTS: [&str; 4] = ["HEAD", "config", "objects", "refs"];
-
-const TRACKED: &str = "refs/remotes/origin/";
 
 /// Returns `true` if a run died during an update of this repository.
 pub(crate) fn is_interrupted(repository: &Path, files: &dyn Files) -> bool {
@@ -141,6 +140,7 @@ pub(crate) async fn update(
             let verb = if state.url.is_some() { "set-url" } else { "add" };
             tool.change(&["remote", verb, "origin", &url.0], context).await?;
         }
+        remove_branches(&state.blocking_branches, &tool, context).await?;
         check_out(desired, state.target.clone(), &tool, desired.force || state.is_interrupted, context).await
     }
     .await;
@@ -154,7 +154,8 @@ pub(crate) async fn update(
             if failure.kind == FailureKind::Exit {
                 let _ = unmark(&repository, files);
             }
-            Err(Failure { changed: failure.kind != FailureKind::Exit, ..failure })
+            let is_changed = failure.kind != FailureKind::Exit || !state.blocking_branches.is_empty();
+            Err(Failure { changed: is_changed, ..failure })
         }
     }
 }
@@ -229,8 +230,26 @@ pub(super) fn fetched(target: &RevisionTarget) -> String {
     }
 }
 
-/// Fetches a revision.
+/// Fetches a revision. What is in the way of new references, because the repository has renamed some, is removed.
 pub(super) async fn fetch(
+    desired: &DesiredCheckout,
+    target: &RevisionTarget,
+    tool: &GitTool,
+    context: &Context<'_>,
+) -> Result<(), Failure> {
+    match fetch_once(desired, target, tool, context).await {
+        Err(failure) if is_conflict(&failure) => {
+            if remove_stale(tool, context).await? {
+                fetch_once(desired, target, tool, context).await
+            } else {
+                Err(failure)
+            }
+        }
+        fetched => fetched,
+    }
+}
+
+async fn fetch_once(
     desired: &DesiredCheckout,
     target: &RevisionTarget,
     tool: &GitTool,

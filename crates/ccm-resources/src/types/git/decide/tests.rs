@@ -48,6 +48,7 @@ fn state(words: &str) -> CheckoutState {
         branch: (!has("detached")).then(|| "main".to_owned()),
         changed_files: if has("dirty") { 2 } else { 0 },
         local_commits: usize::from(has("ahead")),
+        blocking_branches: Vec::new(),
         outdated_submodules: if has("sub") { vec!["lib".to_owned()] } else { Vec::new() },
         is_interrupted: has("interrupted"),
         target: Some(target(if has("behind") { NEW } else { OLD })),

@@ -4,22 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Finished, Launch, Role};
-use ccm_model::{Failure, FailureKind, Stream};
+use ccm_host::{Launch, Role};
+use ccm_model::Failure;
 
 use super::desired::DesiredCheckout;
+use super::git_errors::{ERRORS, explained};
 use super::remote::GitUrl;
-use crate::support::output_tail::{tail, text};
-use crate::support::program::{ErrorLines, Program};
+use crate::support::program::Program;
 
 /// Time limit of a call that only reads the checkout.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Maximum time for which a repository may leave a question about its revisions unanswered.
 const MAX_ANSWER: Duration = Duration::from_secs(60);
-
-/// Errors of git, each of which is printed with its cause.
-const ERRORS: ErrorLines = ErrorLines { of_line: error, max: 4, is_last: false };
 
 /// Variables that prevent questions. A password can come from a credential helper, and a key from the agent or from
 /// the configuration of ssh.
@@ -108,109 +105,6 @@ impl GitTool {
             // What a change prints does not matter.
             return if role == Role::Query { program.output(&finished) } else { Ok(String::new()) };
         };
-        Err(explained(failure, &finished))
-    }
-}
-
-/// Adds advice to the failure of git, and what git printed.
-fn explained(mut failure: Failure, finished: &Finished) -> Failure {
-    if failure.kind == FailureKind::Timeout {
-        return failure.with_hint("check the network and the server, or raise `timeout`");
-    }
-    if failure.kind != FailureKind::Exit {
-        return failure;
-    }
-    failure.output.extend(tail(Stream::Stderr, &finished.stderr));
-    match advice(&text(&finished.stderr)) {
-        Some((message, hint)) => failure.because_of(message).with_hint(hint),
-        None => failure,
-    }
-}
-
-/// Returns the error in a line of git.
-fn error(line: &str) -> Option<&str> {
-    let error = line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: "))?;
-    (!error.contains("/bin/false")).then_some(error)
-}
-
-/// Returns the cause of a known failure, and what can be done.
-fn advice(stderr: &str) -> Option<(&'static str, &'static str)> {
-    let has = |signs: &[&str]| signs.iter().any(|sign| stderr.contains(sign));
-    if has(&["could not read Username", "could not read Password", "Authentication failed"]) {
-        return Some((
-            "the repository asks for a password, and git has none",
-            "store the password with a credential helper of git for the `user`, or use ssh with a key",
-        ));
-    }
-    if has(&["Host key verification failed"]) {
-        return Some((
-            "ssh does not know the key of the server",
-            "add the key of the server to `/etc/ssh/ssh_known_hosts`, after a comparison with the published one",
-        ));
-    }
-    if has(&["Permission denied (publickey"]) {
-        return Some((
-            "the server accepts no key of the user who runs git",
-            "add the public key of that user to the server, or set another `user`",
-        ));
-    }
-    if has(&["detected dubious ownership"]) {
-        return Some((
-            "git reads no local repository of another user",
-            "set `user` to the owner of the repository in `url`",
-        ));
-    }
-    if has(&["does not appear to be a git repository", "Repository not found", "/' not found"]) {
-        return Some(("there is no repository at this address", "check `url`"));
-    }
-    if has(&["unable to access", "Could not resolve host", "unable to connect", "Connection timed out"]) {
-        return Some((
-            "the repository can't be reached",
-            "check `url`, and that the server runs; a proxy or firewall may be in between",
-        ));
-    }
-    if has(&["would be overwritten by checkout"]) {
-        return Some((
-            "files that git does not know are in the way",
-            "move them away; `force: true` overwrites them",
-        ));
-    }
-    if has(&[".lock': File exists"]) {
-        return Some((
-            "another git works in this checkout, or died in it",
-            "wait for it to end, or remove the lock file if no git is running",
-        ));
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_are_found_and_explained() {
-        let printed = "Cloning into 'a'...\nerror: unable to read askpass response from '/bin/false'\n\
-                       fatal: could not read Username for 'https://example.com': terminal prompts disabled\n\
-                       fatal: could not read Username for 'https://example.com': terminal prompts disabled\n";
-        let errors: Vec<&str> = printed.lines().filter_map(error).collect();
-        assert_eq!(
-            errors,
-            ["could not read Username for 'https://example.com': terminal prompts disabled"; 2]
-        );
-        assert!(advice(printed).is_some_and(|(message, _)| message.contains("password")));
-        for (printed, expected) in [
-            ("fatal: '/srv/a.git' does not appear to be a git repository\n", "no repository at this address"),
-            ("fatal: repository 'http://example.com/a.git/' not found\n", "no repository at this address"),
-            (
-                "fatal: unable to access 'http://127.0.0.1:1/a/': Failed to connect to 127.0.0.1 port 1\n",
-                "can't be reached",
-            ),
-            ("ssh: connect to host 192.0.2.1 port 22: Connection timed out\n", "can't be reached"),
-        ] {
-            let found = advice(printed);
-            assert!(found.is_some_and(|(message, _)| message.contains(expected)), "{printed}: {found:?}");
-        }
-        assert_eq!(advice("fatal: something else\n"), None);
+        Err(explained(failure, &self.directory, &finished))
     }
 }

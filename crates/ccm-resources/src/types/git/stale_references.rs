@@ -44,8 +44,8 @@ pub(super) async fn remove_branches(
 /// Returns `true` for the failure of a fetch that could not update a reference.
 pub(super) fn is_conflict(failure: &Failure) -> bool {
     let signs = ["some local refs could not be updated", "cannot lock ref"];
-    let mut lines = failure.output.iter().flat_map(|tail| &tail.lines);
-    failure.kind == FailureKind::Exit && lines.any(|line| signs.into_iter().any(|sign| line.contains(sign)))
+    let is_sign = |error: &String| signs.into_iter().any(|sign| error.contains(sign));
+    failure.kind == FailureKind::Exit && failure.chain.iter().any(is_sign)
 }
 
 /// Removes the references that the repository does not have any more and that are in the way of those it has. Tags count as

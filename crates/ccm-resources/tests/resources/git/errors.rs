@@ -54,7 +54,10 @@ fn unknown_revisions_and_repositories_leave_nothing() {
         let short = &commit(scratch, "up", "main", "two")[..10];
         assert!(apply(&url, short).contains("has neither a branch nor a tag"));
         let told = apply(&url, "0123456789012345678901234567890123456789");
-        assert!(told.starts_with("`git fetch` failed"), "{told}");
+        assert!(
+            told.starts_with("the repository does not give away this commit: `git fetch` failed"),
+            "{told}"
+        );
         let told = apply("/nosuch/up.git", "main");
         assert!(told.starts_with("there is no repository at this address: `git ls-remote` failed"), "{told}");
         git(scratch.path(), &["init", "--quiet", "--bare", "empty.git"]);

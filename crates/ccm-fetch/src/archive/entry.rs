@@ -77,6 +77,9 @@ pub enum EntryError {
     /// The content does not have the length or the checksum that the archive names.
     #[error("its content is damaged")]
     Damaged,
+    /// The header before the content is missing, or has another name than the directory of the archive.
+    #[error("its header contradicts the directory of the archive")]
+    Header,
     /// The parts of the archive overlap.
     #[error("it overlaps another entry")]
     Overlap,

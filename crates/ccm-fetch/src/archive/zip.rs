@@ -29,6 +29,8 @@ const LOCAL: [u8; 4] = *b"PK\x03\x04";
 
 /// Length of the fixed part of each record.
 const END_LENGTH: usize = 22;
+const END64_LENGTH: usize = 56;
+const LOCATOR64_LENGTH: usize = 20;
 const CENTRAL_LENGTH: usize = 46;
 const LOCAL_LENGTH: usize = 30;
 
@@ -43,9 +45,20 @@ pub(super) struct ZipSource {
     pub stop: ExtractionStop,
 }
 
+/// Central directory in the file.
+struct Directory {
+    count: u64,
+    start: u64,
+    size: u64,
+    /// Length of what lies before the archive, such as the program of one that extracts itself. All offsets lack it.
+    prefix: u64,
+}
+
 /// Entry of the central directory.
 struct Central {
     name: Vec<u8>,
+    /// Name in the headers, which may be in another encoding.
+    header_name: Vec<u8>,
     is_unix: bool,
     attributes: u32,
     flags: u16,
@@ -76,12 +89,11 @@ pub(super) fn walk(source: &ZipSource, receiver: &mut dyn Receiver) -> Result<()
 
 impl ZipSource {
     fn central_directory(&self) -> Result<Vec<Central>, ExtractError> {
-        let (count, size, start) = self.find_directory()?;
+        let Directory { count, start, size, prefix } = self.find_directory()?;
         if count > MAX_ARCHIVE_ENTRIES {
             return Err(ExtractError::TooManyEntries { max: MAX_ARCHIVE_ENTRIES });
         }
-        let is_inside = start.checked_add(size).is_some_and(|end| end <= self.length);
-        if size > MAX_DIRECTORY || !is_inside {
+        if size > MAX_DIRECTORY {
             return Err(self.damaged("its directory is damaged"));
         }
         let bytes = self.bytes_at(start, usize::try_from(size).unwrap_or(usize::MAX))?;
@@ -89,7 +101,8 @@ impl ZipSource {
         let mut entries = Vec::new();
         while !rest.is_empty() {
             let damaged = || self.damaged("its directory is damaged");
-            let (entry, after) = parse_central(rest).ok_or_else(damaged)?;
+            let (mut entry, after) = parse_central(rest).ok_or_else(damaged)?;
+            entry.offset = entry.offset.checked_add(prefix).ok_or_else(damaged)?;
             rest = after;
             entries.push(entry);
         }
@@ -99,45 +112,67 @@ impl ZipSource {
         Ok(entries)
     }
 
-    /// Returns the number of entries, and the length and the start of the directory.
-    fn find_directory(&self) -> Result<(u64, u64, u64), ExtractError> {
+    /// Finds the directory by the last end record, as other programs do. Bytes behind it, such as a signature, do not matter.
+    fn find_directory(&self) -> Result<Directory, ExtractError> {
         let tail = self.length.min((END_LENGTH + usize::from(u16::MAX)) as u64);
-        let start = self.length - tail;
-        let bytes = self.bytes_at(start, usize::try_from(tail).unwrap_or_default())?;
+        let tail_start = self.length - tail;
+        let bytes = self.bytes_at(tail_start, usize::try_from(tail).unwrap_or_default())?;
         let at = (0..bytes.len().saturating_sub(END_LENGTH - 1)).rev().find(|at| {
             let comment = u16_at(&bytes, at + 20).map(usize::from);
-            bytes[*at..].starts_with(&END) && comment == Some(bytes.len() - at - END_LENGTH)
+            bytes[*at..].starts_with(&END)
+                && comment.is_some_and(|comment| comment <= bytes.len() - at - END_LENGTH)
         });
         let damaged = || self.damaged("it is no zip file, or it is cut off");
         let at = at.ok_or_else(damaged)?;
         let field = |offset| u32_at(&bytes, at + offset).map(u64::from);
         let count = u16_at(&bytes, at + 10).map(u64::from);
-        let (count, size, directory) =
+        let (count, size, start) =
             (count.ok_or_else(damaged)?, field(12).ok_or_else(damaged)?, field(16).ok_or_else(damaged)?);
-        let locator = at.checked_sub(20).map(|locator| &bytes[locator..]);
+        let locator = at.checked_sub(LOCATOR64_LENGTH).map(|locator| &bytes[locator..]);
         let Some(locator) = locator.filter(|locator| locator.starts_with(&LOCATOR64)) else {
-            return Ok((count, size, directory));
+            return self.directory(count, start, size, tail_start + at as u64);
         };
-        let end64 = u64_at(locator, 8).filter(|end64| *end64 < self.length).ok_or_else(damaged)?;
-        let end64 = self.bytes_at(end64, 56)?;
-        if !end64.starts_with(&END64) {
-            return Err(damaged());
+        let named = u64_at(locator, 8).ok_or_else(damaged)?;
+        let beside = (tail_start + at as u64).checked_sub((LOCATOR64_LENGTH + END64_LENGTH) as u64);
+        for end64_start in [Some(named), beside].into_iter().flatten() {
+            let Ok(end64) = self.bytes_at(end64_start, END64_LENGTH) else { continue };
+            if end64.starts_with(&END64) {
+                let field = |offset| u64_at(&end64, offset).ok_or_else(damaged);
+                return self.directory(field(32)?, field(48)?, field(40)?, end64_start);
+            }
         }
-        let field = |offset| u64_at(&end64, offset).ok_or_else(damaged);
-        Ok((field(32)?, field(40)?, field(48)?))
+        Err(damaged())
+    }
+
+    /// Returns the directory, which ends at its end record, wherever the record says that the directory starts. Some programs
+    /// write something between both.
+    fn directory(&self, count: u64, named: u64, size: u64, end: u64) -> Result<Directory, ExtractError> {
+        let before_end = end.checked_sub(size).filter(|start| *start >= named);
+        let as_named = named.checked_add(size).is_some_and(|named_end| named_end <= end).then_some(named);
+        for start in before_end.into_iter().chain(as_named) {
+            let is_there = count == 0 && size == 0
+                || size >= CENTRAL.len() as u64 && self.bytes_at(start, CENTRAL.len())? == CENTRAL;
+            if is_there {
+                return Ok(Directory { count, start, size, prefix: start - named });
+            }
+        }
+        Err(self.damaged("its directory is damaged"))
     }
 
     /// Returns where the content begins, after the local header, which has to have the same name.
     fn content_start(&self, entry: &Central) -> Result<u64, ExtractError> {
         let header = self.bytes_at(entry.offset, LOCAL_LENGTH)?;
-        let damaged = || refused(&entry.name, EntryError::Damaged);
+        let contradicted = || refused(&entry.name, EntryError::Header);
         let lengths = u16_at(&header, 26).zip(u16_at(&header, 28));
-        let (name, extra) = lengths.filter(|_| header.starts_with(&LOCAL)).ok_or_else(damaged)?;
+        let (name, extra) = lengths.filter(|_| header.starts_with(&LOCAL)).ok_or_else(contradicted)?;
         let name_start = entry.offset + LOCAL_LENGTH as u64;
-        if self.bytes_at(name_start, usize::from(name))? != entry.name {
-            return Err(damaged());
+        let bytes = self.bytes_at(name_start, usize::from(name) + usize::from(extra))?;
+        let (name, extra) = bytes.split_at(usize::from(name));
+        // Some programs only look here for the name.
+        if name != entry.header_name || unicode_name(extra, name).is_some_and(|name| name != entry.name) {
+            return Err(contradicted());
         }
-        Ok(name_start + u64::from(name) + u64::from(extra))
+        Ok(name_start + bytes.len() as u64)
     }
 
     fn pass(&self, central: &Central, receiver: &mut dyn Receiver) -> Result<(), ExtractError> {
@@ -271,8 +306,11 @@ fn parse_central(bytes: &[u8]) -> Option<(Central, &[u8])> {
     let [name, extra, comment] = [lengths[0]?, lengths[1]?, lengths[2]?];
     let extra_start = CENTRAL_LENGTH + name;
     let end = extra_start + extra + comment;
+    let header_name = bytes.get(CENTRAL_LENGTH..extra_start)?;
+    let extra = bytes.get(extra_start..extra_start + extra)?;
     let mut entry = Central {
-        name: bytes.get(CENTRAL_LENGTH..extra_start)?.to_vec(),
+        name: unicode_name(extra, header_name).unwrap_or(header_name).to_vec(),
+        header_name: header_name.to_vec(),
         // Unix, and macOS, whose files have the permissions of Unix.
         is_unix: matches!(bytes.get(5)?, 3 | 19),
         attributes: u32_at(bytes, 38)?,
@@ -283,21 +321,15 @@ fn parse_central(bytes: &[u8]) -> Option<(Central, &[u8])> {
         size: u32_at(bytes, 24)?.into(),
         offset: u32_at(bytes, 42)?.into(),
     };
-    apply_zip64(bytes.get(extra_start..extra_start + extra)?, &mut entry)?;
+    apply_zip64(extra, &mut entry)?;
     Some((entry, bytes.get(end..)?))
 }
 
 /// Replaces numbers that do not fit into 32 bits.
-fn apply_zip64(mut extra: &[u8], entry: &mut Central) -> Option<()> {
+fn apply_zip64(extra: &[u8], entry: &mut Central) -> Option<()> {
     const ZIP64: u16 = 1;
     const IS_LONG: u64 = u32::MAX as u64;
-    while let (Some(id), Some(length)) = (u16_at(extra, 0), u16_at(extra, 2)) {
-        // As with other programs, a field that is longer than what is left is none. ccm needs none of times or users.
-        let Some((mut field, rest)) = extra[4..].split_at_checked(usize::from(length)) else { break };
-        extra = rest;
-        if id != ZIP64 {
-            continue;
-        }
+    for mut field in extra_fields(extra).filter(|(id, _)| *id == ZIP64).map(|(_, field)| field) {
         for number in [&mut entry.size, &mut entry.compressed, &mut entry.offset] {
             if *number == IS_LONG {
                 *number = u64_at(field, 0)?;
@@ -306,6 +338,29 @@ fn apply_zip64(mut extra: &[u8], entry: &mut Central) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Returns the name in UTF-8 that Info-ZIP writes beside one in another encoding. It counts if it was written for the name
+/// in the header, which a program that does not know the field may have changed since.
+fn unicode_name<'f>(extra: &'f [u8], header_name: &[u8]) -> Option<&'f [u8]> {
+    const UNICODE_PATH: u16 = 0x7075;
+    const VERSION: u8 = 1;
+    let (_, field) = extra_fields(extra).find(|(id, _)| *id == UNICODE_PATH)?;
+    let (name, mut crc) = (field.get(5..)?, Crc::new());
+    crc.update(header_name);
+    let is_of_header = field[0] == VERSION && u32_at(field, 1)? == crc.sum();
+    (is_of_header && !name.is_empty() && str::from_utf8(name).is_ok()).then_some(name)
+}
+
+/// Returns the extra fields of a header by their numbers. As with other programs, one that is longer than what is left is
+/// none. ccm needs none of times or users.
+fn extra_fields(mut extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (id, length) = (u16_at(extra, 0)?, u16_at(extra, 2)?);
+        let (field, rest) = extra[4..].split_at_checked(usize::from(length))?;
+        extra = rest;
+        Some((id, field))
+    })
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

@@ -8,6 +8,7 @@ mod headers;
 mod lies;
 pub(crate) mod pack;
 mod placing;
+mod zip_files;
 
 use std::fs::File;
 use std::path::Path;

@@ -216,7 +216,7 @@ fn names_that_differ_in_case_lead_nowhere_in_any_format() {
 #[test]
 fn names_of_a_zip_entry_that_differ_in_case_are_refused() {
     let entry = ZipItem { local_name: b"NAME".to_vec(), ..ZipItem::of(&Item::file("name", "x")) };
-    assert_refused("local name", ".zip", &zip_items(&[entry]), "its content is damaged");
+    assert_refused("local name", ".zip", &zip_items(&[entry]), "its header contradicts the directory");
 }
 
 #[test]

@@ -126,6 +126,9 @@ pub(crate) struct ZipItem {
     pub data: Vec<u8>,
     /// Name in the local header.
     pub local_name: Vec<u8>,
+    /// Extra fields in the directory and in the local header.
+    pub extra: Vec<u8>,
+    pub local_extra: Vec<u8>,
     /// Uses the local header of this entry in place of its own.
     pub at: Option<usize>,
     /// 3 is Unix.
@@ -150,6 +153,8 @@ impl ZipItem {
             size: u32::try_from(content.len()).expect("a length"),
             data: encoder.finish().expect("deflate"),
             local_name: name.clone(),
+            extra: Vec::new(),
+            local_extra: Vec::new(),
             at: None,
             host: 3,
             item: Item { name, ..item.clone() },
@@ -179,8 +184,9 @@ pub(crate) fn zip_items(items: &[ZipItem]) -> Vec<u8> {
         bytes.extend(length(&item.data));
         bytes.extend(item.size.to_le_bytes());
         bytes.extend(short(&item.local_name));
-        bytes.extend([0; 2]);
+        bytes.extend(short(&item.local_extra));
         bytes.extend(&item.local_name);
+        bytes.extend(&item.local_extra);
         bytes.extend(&item.data);
     }
     let directory = length(&bytes);
@@ -202,10 +208,12 @@ pub(crate) fn zip_items(items: &[ZipItem]) -> Vec<u8> {
         bytes.extend(length(&item.data));
         bytes.extend(item.size.to_le_bytes());
         bytes.extend(short(&item.item.name));
-        bytes.extend([0; 8]);
+        bytes.extend(short(&item.extra));
+        bytes.extend([0; 6]);
         bytes.extend(((kind | item.item.mode) << 16).to_le_bytes());
         bytes.extend(item.at.map_or(*own, |at| starts[at]));
         bytes.extend(&item.item.name);
+        bytes.extend(&item.extra);
     }
     let size = length(&bytes[start..]);
     let count = u16::try_from(items.len()).expect("a number").to_le_bytes();

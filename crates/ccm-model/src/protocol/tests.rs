@@ -328,7 +328,7 @@ proptest! {
         let resource = |control, defaults| Resource {
             id: id("exec#a"),
             span,
-            alias: Some("b".into()),
+            aliases: vec!["b".into()],
             ensure: Some(Spanned { value: "present".to_owned(), span }),
             provider: Some(Spanned { value: "posix".to_owned(), span }),
             require: vec![Dependency { on: ResourceIndex(0), span }],

@@ -33,6 +33,8 @@ const MAX_ARCHIVE_RATIO: u64 = 1000;
 pub struct ExtractRequest {
     /// Open archive.
     pub archive: File,
+    /// SHA-256 of the archive in hexadecimal digits, compared with what is open before anything is read from it.
+    pub sha256: Option<String>,
     /// Path of the archive, for messages and for the name of the temporary directory.
     pub path: PathBuf,
     /// Format of the archive.

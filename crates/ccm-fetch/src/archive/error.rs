@@ -19,6 +19,12 @@ pub enum ExtractError {
         /// Error of reading or decompressing.
         source: io::Error,
     },
+    /// The archive has another checksum than before.
+    #[error("\"{}\" was changed while ccm looked at it: its checksum is another one now", .path.display())]
+    Checksum {
+        /// Path of the archive.
+        path: PathBuf,
+    },
     /// An entry is refused.
     #[error("the entry `{entry}` is refused: {problem}")]
     Entry {

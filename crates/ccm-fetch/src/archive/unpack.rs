@@ -1,6 +1,10 @@
 //! One extraction, from the open archive to the files in their places.
 
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
 use std::path::PathBuf;
+
+use sha2::{Digest as _, Sha256};
 
 use super::decompression::{OutputBudget, open};
 use super::entry::ArchiveEntry;
@@ -12,6 +16,9 @@ use super::{ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, 
 
 /// Maximum length of a name in a message.
 const MAX_SHOWN: usize = 200;
+
+/// Number of bytes that are hashed at once.
+const HASHED_AT_ONCE: usize = 256 << 10;
 
 /// Reads the next part of the content of an entry; 0 at its end.
 pub(super) type ReadPart<'a> = dyn FnMut(&mut [u8]) -> Result<usize, ExtractError> + 'a;
@@ -31,10 +38,35 @@ pub(super) fn refused(name: &[u8], problem: EntryError) -> ExtractError {
     ExtractError::Entry { entry, problem }
 }
 
+/// Returns the SHA-256 of an open file in hexadecimal digits, and goes back to its beginning.
+fn sha256(
+    mut file: &File,
+    stop: &ExtractionStop,
+    unreadable: impl Fn(io::Error) -> ExtractError,
+) -> Result<String, ExtractError> {
+    let mut hash = Sha256::new();
+    let mut part = vec![0; HASHED_AT_ONCE];
+    loop {
+        stop.check()?;
+        match file.read(&mut part).map_err(&unreadable)? {
+            0 => break,
+            read => hash.update(&part[..read]),
+        }
+    }
+    file.rewind().map_err(unreadable)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Extracts an archive. Before files are moved into place, an error leaves nothing behind.
 pub(super) fn unpack(request: ExtractRequest, stop: &ExtractionStop) -> Result<Extracted, ExtractError> {
     let unreadable = |source| ExtractError::Read { path: request.path.clone(), source };
     let length = request.archive.metadata().map_err(unreadable)?.len();
+    if let Some(expected) = &request.sha256 {
+        let found = sha256(&request.archive, stop, unreadable)?;
+        if found != *expected {
+            return Err(ExtractError::Checksum { path: request.path });
+        }
+    }
     let budget = OutputBudget::new(request.max_size, length);
     let mut staging = Staging::make(&request, stop)?;
     let path: PathBuf = request.path.clone();

@@ -25,8 +25,18 @@ impl VersionTag {
         if text(headers, &ACCEPT_RANGES).is_some_and(|units| units.eq_ignore_ascii_case("none")) {
             return None;
         }
-        let tag = text(headers, &ETAG).filter(|tag| tag.starts_with('"'));
-        tag.or_else(|| text(headers, &LAST_MODIFIED)).map(|text| Self(text.to_owned()))
+        let time = || text(headers, &LAST_MODIFIED).map(|text| Self(text.to_owned()));
+        Self::entity_tag(headers).filter(Self::is_entity_tag).or_else(time)
+    }
+
+    /// Returns the entity tag of an answer, weak or strong.
+    pub(super) fn entity_tag(headers: &HeaderMap) -> Option<Self> {
+        text(headers, &ETAG).map(|tag| Self(tag.to_owned()))
+    }
+
+    /// Returns `true` for a strong entity tag.
+    pub(super) fn is_entity_tag(&self) -> bool {
+        self.0.starts_with('"')
     }
 }
 

@@ -147,6 +147,13 @@ impl<'r> FileTransfer<'r> {
             StatusCode::PARTIAL_CONTENT if received > 0 => {
                 let range = PartRange::of(&head.headers);
                 let range = range.ok_or_else(|| answer_error("a part without a valid `Content-Range`"))?;
+                // A server that ignores `If-Range` sends the rest of another version.
+                let (tag, before) = (VersionTag::entity_tag(&head.headers), self.validator.as_ref());
+                if tag
+                    .is_some_and(|tag| before.is_some_and(|before| before.is_entity_tag() && *before != tag))
+                {
+                    return Err(answer_error("the file changed during the transfer"));
+                }
                 if range.first != received || range.total.is_some_and(|total| Some(total) != self.total) {
                     return Err(answer_error("it is not the part that was asked for"));
                 }

@@ -3,6 +3,7 @@
 mod decide;
 mod desired;
 mod extracted;
+mod extraction;
 mod posix;
 mod properties;
 mod rules;

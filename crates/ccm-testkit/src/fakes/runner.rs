@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub struct FakeRunner {
     accounts: RefCell<Vec<Account>>,
     groups: RefCell<BTreeMap<String, u32>>,
     refuses_identities: Cell<bool>,
+    own: Cell<(u32, u32)>,
 }
 
 impl FakeRunner {
@@ -33,6 +35,12 @@ impl FakeRunner {
     /// Adds a complete result for a command line, as [`FakeRunner::answer`] does.
     pub fn answer_with(&self, line: &str, finished: Finished) {
         self.answers.borrow_mut().entry(line.to_owned()).or_default().push_back(finished);
+    }
+
+    /// Lets ccm run as the owner of a path, where files of this machine are used: the one who runs the test.
+    pub fn runs_as_owner_of(&self, path: &Path) {
+        let found = std::fs::metadata(path).expect("a path");
+        self.own.set((found.uid(), found.gid()));
     }
 
     /// Makes a program impossible to find.
@@ -167,7 +175,8 @@ impl LocalSystem for FakeRunner {
     }
 
     fn own_identity(&self) -> io::Result<Identity> {
-        Ok(Identity { uid: 0, gid: 0, groups: vec![0] })
+        let (uid, gid) = self.own.get();
+        Ok(Identity { uid, gid, groups: vec![gid] })
     }
 
     fn may_become(&self, _: &Identity) -> Result<(), StartError> {

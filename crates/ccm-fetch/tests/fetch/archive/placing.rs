@@ -102,3 +102,19 @@ fn a_missing_directory_is_an_error() {
     let error = run(ExtractRequest { into, ..request }).expect_err("no directory");
     assert_eq!(words(&error, &scratch), "the directory \"missing\" does not exist");
 }
+
+#[test]
+fn what_is_extracted_is_what_was_hashed() {
+    let scratch = Scratch::new();
+    let bytes = tar(&[Item::file("f", "content")]);
+    for (sha256, is_extracted) in [(ccm_host::sha256(&bytes), true), (ccm_host::sha256(b"other"), false)] {
+        let request = ExtractRequest { sha256: Some(sha256), ..request(&scratch, "a.tar", &bytes) };
+        match run(request) {
+            Ok(extracted) => assert_eq!((extracted.files, is_extracted), (1, true)),
+            Err(error) => {
+                assert!(words(&error, &scratch).contains("was changed while ccm looked at it"), "{error}");
+                assert!(!is_extracted);
+            }
+        }
+    }
+}

@@ -69,6 +69,26 @@ fn a_file_that_changed_is_read_from_its_beginning() {
 }
 
 #[test]
+fn a_part_of_another_version_is_refused() {
+    for (tag, is_refused) in [("\"1\"", false), ("\"2\"", true), ("W/\"1\"", true)] {
+        let server = WebServer::start(move |request, stream| {
+            if request.first_byte() > 0 {
+                let fields = [("Content-Range", "bytes 5-19/20"), ("ETag", tag)];
+                return answer(stream, "206 Partial Content", &fields, &CONTENT[5..]);
+            }
+            answer_head(stream, "200 OK", &[("ETag", "\"1\"")], Some(CONTENT.len()))?;
+            stream.write_all(&CONTENT[..5])
+        });
+        let fetched = fetch(request(&server.url("/a")));
+        if is_refused {
+            assert!(fetched.error().contains("changed during the transfer"), "{tag}: {}", fetched.error());
+        } else {
+            assert_eq!(fetched.content(), CONTENT);
+        }
+    }
+}
+
+#[test]
 fn a_part_that_was_not_asked_for_is_refused() {
     for range in ["bytes 4-19/20", "bytes 5-19/21", "bytes 5-4/20", "nonsense"] {
         let server = WebServer::start(move |request, stream| {

@@ -7,7 +7,7 @@ use ccm_host::{FileInfo, FileKind};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::desired::{DesiredArchive, Extraction, Origin};
-use super::rules::ArchiveRule;
+use super::rules::{ArchiveRule, Stranger};
 use super::state::{ArchiveEffect, ArchiveState, describe};
 use crate::support::file_failure::mount_point;
 use crate::support::values::canonical_path::directory_of;
@@ -174,6 +174,12 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
     if let Some(what) = not_a_file(target.kind) {
         return ArchivePlan::Fail(not_a_file_failure(&archive.path, what));
     }
+    // What was written now may have the mode that the manifest asks for.
+    if state.written.is_none()
+        && let Some(stranger) = stranger(archive, state, (target.uid, target.gid, target.mode))
+    {
+        return ArchivePlan::Fetch(ArchiveRule::Stranger(stranger));
+    }
     if has_other_content(origin, state, target) {
         return ArchivePlan::Fetch(ArchiveRule::OtherContent);
     }
@@ -189,6 +195,28 @@ fn present(archive: &DesiredArchive, origin: &Origin, state: &ArchiveState) -> A
     } else {
         ArchivePlan::SetAttributes(differences)
     }
+}
+
+/// Returns who else can change a file with this owner, group and mode. Such a file is no download: others may have put it
+/// there, or may change it between the comparison of its checksum and the extraction.
+pub(crate) fn stranger(
+    archive: &DesiredArchive,
+    state: &ArchiveState,
+    (uid, gid, mode): (u32, u32, u32),
+) -> Option<Stranger> {
+    let (own_uid, own_gid) = state.own;
+    if uid != 0 && uid != own_uid && Some(uid) != state.uid {
+        return Some(Stranger::Owner(uid));
+    }
+    // The manifest may share the file.
+    if archive.mode == Some(mode) {
+        return None;
+    }
+    if mode & 0o002 != 0 {
+        return Some(Stranger::Everybody);
+    }
+    let is_of_others = gid != 0 && gid != own_gid && Some(gid) != state.gid;
+    (mode & 0o020 != 0 && is_of_others).then_some(Stranger::Group(gid))
 }
 
 fn absent(archive: &DesiredArchive, state: &ArchiveState) -> ArchivePlan {

@@ -1,29 +1,32 @@
 //! Provider posix: downloads to local files, and extracts there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_fetch::{
-    ExtractError, ExtractRequest, Extracted, HttpError, HttpRequest, MAX_ARCHIVE_ENTRIES, extract,
-};
+use ccm_fetch::{HttpError, HttpRequest};
 use ccm_host::{
-    ChangedPart, FileAttributes, FileError, FileKind, Files, HashPolicy, InspectOptions, OpenFile, StagedFile,
+    ChangedPart, FileAttributes, FileError, FileKind, Files, HashPolicy, InspectOptions, StagedFile,
 };
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ArchivePlan, ArchiveResource, plan};
 use super::desired::{DesiredArchive, Extraction, Origin};
 use super::extracted::{extracted_checksum, remember};
+use super::extraction::{ArchiveFile, after, extract_file, extract_present};
+use super::rules::ArchiveRule;
 use super::state::{ArchiveEffect, ArchiveState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::checksum_list::{find_checksum, other_algorithm};
-use crate::parts::path_walk::{make_parents, missing_parents, parents_note};
+use crate::parts::path_walk::missing_parents;
 use crate::parts::web;
 use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::values::principal::principal_number;
 
 /// Maximum size of a list of checksums.
 const MAX_LIST: u64 = 4 << 20;
+
+/// Mode of a new file.
+const NEW_FILE: u32 = 0o644;
 
 pub(crate) struct Downloader;
 
@@ -74,6 +77,8 @@ fn status(
     let mut state = ArchiveState::default();
     if let Some(origin) = &archive.origin {
         hide_secrets(origin, context);
+        let own = context.host.system.own_identity();
+        state.own = own.map(|own| (own.uid, own.gid)).unwrap_or_default();
         state.uid = principal_number(archive.owner.as_deref(), "user", |name| accounts.user(name))?;
         state.gid = principal_number(archive.group.as_deref(), "group", |name| accounts.group(name))?;
     }
@@ -198,7 +203,7 @@ async fn fetch(
     state: &ArchiveState,
     context: &mut Context<'_>,
 ) -> Result<ArchiveEffect, Failure> {
-    let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
+    let attributes = new_attributes(archive, state);
     let files = context.host.files;
     let staged = files.stage(&archive.path, attributes).map_err(|error| file_failure(&error))?;
     let expected = match (&origin.checksum, &origin.checksum_url) {
@@ -216,7 +221,8 @@ async fn fetch(
         ArchiveEffect { downloaded: Some((downloaded.sha256, downloaded.size)), extracted: None };
     if let Some(extraction) = &archive.extraction {
         let file = staged.open().map_err(|error| file_failure(&error))?;
-        effect.extracted = Some(extract_file(file, archive, extraction, state, context).await?);
+        let archived = ArchiveFile { file, sha256: None };
+        effect.extracted = Some(extract_file(archived, archive, extraction, state, context).await?);
         let checksum = effect.downloaded.as_ref().map(|(sha256, _)| &**sha256);
         remember(archive, checksum, context);
     }
@@ -229,6 +235,21 @@ async fn fetch(
     };
     placed.map_err(|error| after(changed, file_failure(&error)))?;
     Ok(effect)
+}
+
+/// Returns the attributes of a file that was downloaded. Those that the manifest does not give stay, but for the file of a
+/// stranger.
+fn new_attributes(archive: &DesiredArchive, state: &ArchiveState) -> FileAttributes {
+    let given = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
+    if !matches!(plan(archive, state), ArchivePlan::Fetch(ArchiveRule::Stranger(_))) {
+        return given;
+    }
+    let (uid, gid) = state.own;
+    FileAttributes {
+        uid: given.uid.or(Some(uid)),
+        gid: given.gid.or(Some(gid)),
+        mode: given.mode.or(Some(NEW_FILE)),
+    }
 }
 
 fn request(archive: &DesiredArchive, origin: &Origin, context: &Context<'_>) -> HttpRequest {
@@ -272,116 +293,4 @@ async fn listed_checksum(
             None => failure.with_hint("check `checksum_url`, or write the checksum as `checksum`"),
         }
     })
-}
-
-/// Extracts the file that is there, and gives it its attributes.
-async fn extract_present(
-    archive: &DesiredArchive,
-    state: &ArchiveState,
-    context: &mut Context<'_>,
-) -> Result<ArchiveEffect, Failure> {
-    let Some(extraction) = &archive.extraction else { return Ok(ArchiveEffect::default()) };
-    let files = context.host.files;
-    let file = files.open(&archive.path).map_err(|error| file_failure(&error))?;
-    let extracted = extract_file(file, archive, extraction, state, context).await?;
-    let checksum = state.found.target.as_ref().and_then(|target| target.sha256.as_deref());
-    remember(archive, checksum, context);
-    let changed = if archive.cleanup {
-        files.remove(&archive.path, false)
-    } else {
-        let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
-        if attributes == FileAttributes::default() {
-            Ok(())
-        } else {
-            files.set_attributes(&archive.path, attributes)
-        }
-    };
-    changed.map_err(|error| after(true, file_failure(&error)))?;
-    Ok(ArchiveEffect { downloaded: None, extracted: Some(extracted) })
-}
-
-async fn extract_file(
-    file: OpenFile,
-    archive: &DesiredArchive,
-    extraction: &Extraction,
-    state: &ArchiveState,
-    context: &mut Context<'_>,
-) -> Result<Extracted, Failure> {
-    let files = context.host.files;
-    let (leaf, above) = match state.missing_directories.split_last() {
-        Some((leaf, above)) => (Some(leaf), above),
-        None => (None, &[][..]),
-    };
-    let mut made = make_parents(above, files)?;
-    if let Some(leaf) = leaf {
-        let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: None };
-        files.make_directory(leaf, attributes).map_err(|error| after(made > 0, file_failure(&error)))?;
-        made += 1;
-    }
-    let made = &state.missing_directories[..made];
-    let extracted = extract_into(file, archive, extraction, state, context).await;
-    if extracted.is_ok()
-        && let Some(note) = parents_note(made)
-    {
-        context.note(note);
-    }
-    // What was refused leaves no directory that was made for it.
-    extracted.map_err(|failure| after(!are_removed(made, files), failure))
-}
-
-/// Removes directories that were made, the innermost first; returns `false` if one is left.
-fn are_removed(made: &[PathBuf], files: &dyn Files) -> bool {
-    made.iter().rev().all(|directory| files.remove(directory, false).is_ok())
-}
-
-async fn extract_into(
-    file: OpenFile,
-    archive: &DesiredArchive,
-    extraction: &Extraction,
-    state: &ArchiveState,
-    context: &Context<'_>,
-) -> Result<Extracted, Failure> {
-    let into = context.host.files.extraction_target(&extraction.into);
-    let into = into.map_err(|error| file_failure(&error))?;
-    let request = ExtractRequest {
-        archive: file,
-        path: archive.path.clone(),
-        format: extraction.format,
-        into,
-        strip_components: extraction.strip_components,
-        uid: state.uid,
-        gid: state.gid,
-        max_size: archive.max_size,
-        max_entries: MAX_ARCHIVE_ENTRIES,
-        last: archive.creates.clone(),
-        timeout: archive.timeout,
-    };
-    let last_line = context.host.executor.last_line();
-    if let Some(last_line) = last_line {
-        last_line.set("extracting");
-    }
-    let extracted = extract(request, context.cancellation).await;
-    if let Some(last_line) = last_line {
-        last_line.clear();
-    }
-    extracted.map_err(|error| extract_failure(&error))
-}
-
-fn extract_failure(error: &ExtractError) -> Failure {
-    if let ExtractError::File(error) = error {
-        return file_failure(error);
-    }
-    let kind = match error {
-        ExtractError::Cancelled => FailureKind::Stopped,
-        ExtractError::TimedOut { .. } => FailureKind::Timeout,
-        ExtractError::Read { .. } | ExtractError::Thread(_) => FailureKind::Read,
-        _ => FailureKind::Conflict,
-    };
-    let failure = Failure { changed: error.changed(), ..Failure::from_error(kind, error) };
-    error.hint().into_iter().fold(failure, Failure::with_hint)
-}
-
-/// Marks that something was changed before a failure.
-fn after(changed: bool, failure: Failure) -> Failure {
-    Failure { changed: failure.changed || changed, ..failure }
 }

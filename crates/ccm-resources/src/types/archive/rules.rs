@@ -4,6 +4,27 @@ use std::fmt;
 
 use ccm_engine::Rule;
 
+/// Who can change a file, besides root, the user who runs ccm, and the desired owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// Its owner, with this number.
+    Owner(u32),
+    /// Its group, with this number.
+    Group(u32),
+    /// Every user.
+    Everybody,
+}
+
+impl fmt::Display for Stranger {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner(uid) => write!(formatter, "the file belongs to uid {uid}, who can change it"),
+            Self::Group(gid) => write!(formatter, "the group {gid} can change the file"),
+            Self::Everybody => formatter.write_str("every user can change the file"),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveRule {
     AsDesired,
@@ -13,6 +34,8 @@ pub(crate) enum ArchiveRule {
     NoFile,
     /// The file has another checksum.
     OtherContent,
+    /// Another user can change the file.
+    Stranger(Stranger),
     /// `creates` does not exist.
     NotExtracted,
     /// What was extracted is of a file with another checksum.
@@ -33,6 +56,7 @@ impl Rule for ArchiveRule {
             Self::Absent => "absent",
             Self::NoFile => "no_file",
             Self::OtherContent => "other_content",
+            Self::Stranger(_) => "stranger",
             Self::NotExtracted => "not_extracted",
             Self::OldTree => "old_tree",
             Self::Differs(_) => "differs",
@@ -45,6 +69,7 @@ impl Rule for ArchiveRule {
 impl fmt::Display for ArchiveRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
+            Self::Stranger(stranger) => return stranger.fmt(formatter),
             Self::AsDesired => "it is in the desired state",
             Self::Extracted => "`creates` exists",
             Self::Absent => "it is absent",

@@ -18,6 +18,8 @@ pub(crate) struct ArchiveState {
     pub uid: Option<u32>,
     /// Number of the desired group.
     pub gid: Option<u32>,
+    /// Numbers of the user who runs ccm, and of that user's group.
+    pub own: (u32, u32),
     /// `true` if the path of `creates` exists.
     pub creates_exists: bool,
     /// Checksum of the file that was extracted last, if it is known.

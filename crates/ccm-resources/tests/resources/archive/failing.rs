@@ -1,9 +1,10 @@
 //! Archives that fail, and what is left then.
 
-use std::os::unix::fs::{lchown, symlink};
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
 
 use ccm_host::{CancellationLevel, CancellationSource};
-use ccm_model::FailureKind;
+use ccm_model::{FailureKind, Outcome};
 use ccm_testkit::{Scratch, TarFile, WebServer, answer, answer_head, needs_root, stay_silent, tar};
 
 use crate::archive::machine::{Runs, app, told};
@@ -127,6 +128,38 @@ fn strangers_lead_no_archive_elsewhere() {
     let [_, done] = apply("link/a.tar", "[dir]/link/new");
     assert!(done.outcome.is_change(), "{done:?}");
     assert!(scratch.path().join("real/new/app-1.0/README").exists());
+}
+
+#[test]
+fn the_file_of_a_stranger_is_no_download() {
+    if !needs_root() {
+        return;
+    }
+    let checksum = format!("sha256:{}", ccm_host::sha256(&app()));
+    for (uid, mode, checksum) in
+        [(4242, 0o644, None), (4242, 0o644, Some(&*checksum)), (0, 0o666, Some(&*checksum)), (0, 0o666, None)]
+    {
+        let server = WebServer::of_file(app());
+        let scratch = Scratch::new();
+        // With the right checksum it is the right file, but only for now.
+        let other = tar(&[TarFile { path: "app-1.0/README", mode: 0o644, content: b"evil\n", link: None }]);
+        let content = if checksum.is_some() { app() } else { other };
+        std::fs::write(scratch.at("a.tar"), content).expect("a file");
+        std::fs::set_permissions(scratch.at("a.tar"), Permissions::from_mode(mode)).expect("a mode");
+        chown(scratch.at("a.tar"), Some(uid), None).expect("an owner");
+        let url = server.url("/a.tar");
+        let mut properties =
+            vec![("url", &*url), ("extract_parent", "[dir]/out"), ("creates", "[dir]/out/app-1.0/README")];
+        properties.extend(checksum.map(|checksum| ("checksum", checksum)));
+        let done = Runs::in_directory(&scratch).apply("a.tar", &properties);
+        assert_eq!(done.outcome, Outcome::Changed, "{uid} {mode:o}: {done:?}");
+        assert_eq!(server.requests().len(), 1, "it was downloaded");
+        assert_eq!(scratch.read("out/app-1.0/README").as_deref(), Some("read me\n"));
+        let file = std::fs::metadata(scratch.at("a.tar")).expect("the file");
+        assert_eq!((file.uid(), file.mode() & 0o777), (0, 0o644));
+        let again = Runs::in_directory(&scratch).apply("a.tar", &properties);
+        assert_eq!(again.outcome, Outcome::Unchanged);
+    }
 }
 
 #[test]

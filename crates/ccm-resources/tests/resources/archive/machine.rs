@@ -40,6 +40,7 @@ impl<'a> Runs<'a> {
         let resource = resource("archive", &self.scratch.at(name), &properties);
         let files = SystemFiles::new(self.cancellation.clone());
         let (runner, clock) = (FakeRunner::default(), FakeClock::default());
+        runner.runs_as_owner_of(self.scratch.path());
         let executor = LocalExecutor::new(&runner, &runner, &files);
         let host = Host { executor: &executor, system: &runner, files: &files, clock: &clock };
         let manner = Manner {

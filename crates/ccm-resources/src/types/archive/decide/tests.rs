@@ -50,8 +50,8 @@ fn state(found: &str, has_created: &str) -> ArchiveState {
     let is_there = !matches!(found, "nothing" | "no-parent" | "no-into" | "link");
     let target = is_there.then(|| FileInfo {
         kind,
-        mode: 0o644,
-        uid: 0,
+        mode: if found == "shared" { 0o666 } else { 0o644 },
+        uid: if found == "stranger" { 1000 } else { 0 },
         gid: 0,
         size: 5,
         sha256: Some(if found == "other" || found == "mount" { OLD } else { NEW }.to_owned()),

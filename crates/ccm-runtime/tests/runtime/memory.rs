@@ -16,7 +16,7 @@ fn apply(scratch: &Scratch, number: usize) {
         "manifest.yaml",
         format!(
             "data:\n  # @sensitive\n  password: password of session {number}\n\
-             ccm:\n  resources:\n    - file:\n        - {made}:\n            content: '{{{{ Data.password }}}}'\n\
+             ccm:\n  resources:\n    - file:\n        - {made}:\n            content: '{{{{ Data.password }}}}'\n            mode: '0600'\n\
              \x20   - exec:\n        - reload:\n            command: echo {{{{ Facts.host.info.os }}}}\n\
              \x20           refresh_only: true\n            subscribe: ['file#{made}']\n",
             made = scratch.at("made")

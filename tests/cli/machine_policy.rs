@@ -342,6 +342,36 @@ ln -s loop loop
 ";
 
 #[test]
+fn commands_of_a_manifest_have_no_workspace_of_their_own() {
+    if !needs_own_mounts() {
+        return;
+    }
+    for (policy, cwd, is_refused) in [
+        ("", "/", true),
+        ("", "[dir]", true),
+        ("guard: {delete_outside: deny}\n", "/", true),
+        ("workspace: {path: '[dir]'}\n", "/", false),
+        ("workspace: {path: '[dir]/other'}\n", "[dir]", true),
+    ] {
+        for command in ["rm -rf [dir]/victim", "find [dir]/victim -delete", "cd [dir] && rm -rf victim"] {
+            let provider = if command.contains("&&") { ", provider: shell" } else { "" };
+            let resources = format!("    - exec:\n        - '{command}': {{cwd: '{cwd}'{provider}}}\n");
+            let machine = GovernedMachine::new("", "mkdir -p \"$here/victim\" \"$here/other\"\n")
+                .with_resources(&resources);
+            machine.set_policy(policy);
+            let called = machine.run(&["apply", "manifest.yaml"]);
+            assert_eq!(called.code != 0, is_refused, "{policy} {command}\n{}", called.shown());
+            assert_eq!(machine.scratch.has("victim"), is_refused, "{policy} {command}");
+            // The explanation says the same, wherever it is asked for.
+            let text = command.replace("[dir]", &machine.scratch.path().to_string_lossy());
+            let explained =
+                machine.run(&["policy", "explain", "--caller", "apply", "--shell", &text, "--cwd", "/"]);
+            assert_eq!(explained.code != 0, is_refused, "{policy} {command}\n{}", explained.shown());
+        }
+    }
+}
+
+#[test]
 fn rules_about_paths_look_through_links() {
     if !needs_own_mounts() {
         return;
@@ -363,7 +393,7 @@ fn rules_about_paths_look_through_links() {
             // Nobody knows where a loop leads.
             ("cat [dir]/open/loop", true),
             // The link alone is deleted.
-            ("rm -f [dir]/open/file", false),
+            ("rm [dir]/open/file", false),
             ("ls -d [dir]/open", false),
         ] {
             let resources = format!("    - exec:\n        - '{command}': {{cwd: /}}\n");

@@ -80,7 +80,8 @@ struct Analyser<'a> {
     limits: &'a AnalysisLimits,
     analysis: Analysis,
     budget: ShellBudget,
-    workspace: String,
+    /// Absolute path of the workspace, if there is one.
+    workspace: Option<String>,
     is_restricted: bool,
     /// Number of effects and findings so far.
     effects: usize,
@@ -121,7 +122,7 @@ impl<'a> Analyser<'a> {
             limits,
             analysis: Analysis::default(),
             budget: ShellBudget::default(),
-            workspace: join_path("/", workspace.map_or(&*request.directory, |workspace| &*workspace.path)),
+            workspace: workspace.map(|workspace| join_path("/", &workspace.path)),
             is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
             effects: 0,
         }

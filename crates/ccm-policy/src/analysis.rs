@@ -101,6 +101,8 @@ pub enum WayOut {
     NamePath,
     /// The path lies outside the workspace.
     StayInWorkspace,
+    /// There is no workspace.
+    NameWorkspace,
     /// Code is run without being read.
     SaveCode,
     /// A character is not shown.
@@ -200,6 +202,9 @@ impl WayOut {
             Self::NameProgram => "write the name of the program",
             Self::NamePath => "write the path itself",
             Self::StayInWorkspace => "use a path inside the workspace",
+            Self::NameWorkspace => {
+                "write the directory in which commands may delete as `workspace: {path: …}` in the policy"
+            }
             Self::SaveCode => "save the code to a file of the workspace, read it, and run the file",
             Self::RemoveCharacter => "remove the character, or let `printf` write it",
             Self::AskOperator => "ask an operator to do this, or to allow it with a rule",

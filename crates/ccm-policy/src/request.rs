@@ -15,7 +15,7 @@ pub struct PolicyRequest {
     pub added_variables: Vec<(String, String)>,
     /// Standard input.
     pub input: RequestInput,
-    /// Workspace; without one, the working directory is the workspace.
+    /// Workspace; without one, every path is outside.
     pub workspace: Option<Workspace>,
 }
 

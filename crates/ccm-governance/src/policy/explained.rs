@@ -18,7 +18,7 @@ pub struct ExplainOptions {
     pub workspace: Option<PathBuf>,
     /// Restricts commands to the workspace, whatever the policy says.
     pub restrict: bool,
-    /// Working directory; the default is the workspace, or else the current directory.
+    /// Working directory; the default is the workspace, or else the current directory for a tool, and `/` for a manifest.
     pub directory: Option<PathBuf>,
     /// Home directory.
     pub home: Option<PathBuf>,
@@ -61,8 +61,12 @@ impl Governance {
         let path = |path: &PathBuf| absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
         let configured = policy.workspace();
         let workspace = options.workspace.as_ref().and_then(path).or_else(|| configured.path.clone());
-        let directory = options.directory.as_ref().and_then(path).or_else(|| workspace.clone());
-        let directory = directory.or_else(|| path(&PathBuf::from("."))).unwrap_or_else(|| "/".to_owned());
+        let caller = options.caller.unwrap_or(Caller::Tool);
+        // A command of a manifest starts in `/`, wherever ccm itself was started.
+        let own = if caller == Caller::Apply { None } else { path(&PathBuf::from(".")) };
+        let of_tool = || workspace.clone().or_else(|| own.clone()).filter(|_| caller != Caller::Apply);
+        let directory = options.directory.as_ref().and_then(path).or_else(of_tool);
+        let directory = directory.unwrap_or_else(|| "/".to_owned());
         let home = options.home.as_ref().and_then(path).unwrap_or_else(|| "/root".to_owned());
         let is_restricted = options.restrict || configured.restrict;
         let command = match command {
@@ -72,7 +76,7 @@ impl Governance {
         let workspace = match workspace {
             Some(path) => Some(Workspace { path, is_restricted }),
             None if is_restricted => Some(Workspace { path: directory.clone(), is_restricted }),
-            None => None,
+            None => own.clone().map(|path| Workspace { path, is_restricted }),
         };
         let request = PolicyRequest {
             environment: vec![("PATH".to_owned(), SEARCH_PATH.to_owned()), ("HOME".to_owned(), home)],
@@ -80,7 +84,6 @@ impl Governance {
             command,
             ..PolicyRequest::words(Vec::<String>::new(), directory.clone())
         };
-        let caller = options.caller.unwrap_or(Caller::Tool);
         let JudgedRequest { analysis, decision } =
             self.judge(policy, &request, caller, options.user.as_deref());
         ExplainedCommand { caller, directory, text: request.shown_text(), analysis, decision }

@@ -43,7 +43,7 @@ impl Analyser<'_> {
                     );
                     self.finding(index, GuardClass::Eval, what, span, Some(WayOut::NamePath));
                 }
-                Some(path) if !paths::is_within(&path, &self.workspace) => {
+                Some(path) if !self.is_inside(&path) => {
                     let what = format!("`{name}` runs {path}, outside the workspace");
                     self.finding(index, GuardClass::CodeOutside, what, span, Some(WayOut::StayInWorkspace));
                 }

@@ -69,7 +69,7 @@ impl Analyser<'_> {
         self.read_path(call.index, &source, &call.context);
         for resolved in paths::resolve(&source, &call.context.directories) {
             let is_open = match (&resolved.path, resolved.is_partial) {
-                (Some(path), false) => !paths::is_within(path, &self.workspace) && opens_machine(path),
+                (Some(path), false) => !self.is_inside(path) && opens_machine(path),
                 _ => true,
             };
             if is_open {

@@ -66,12 +66,11 @@ impl Analyser<'_> {
     pub(super) fn sent_file(&mut self, call: &Call<'_>, file: &ShellWord) {
         for resolved in paths::resolve(file, &call.context.directories) {
             let Some(path) = resolved.path else { continue };
-            if !paths::is_within(&path, &self.workspace)
-                && paths::meaning(&path, None) != paths::PathMeaning::SafeDevice
-            {
+            if !self.is_inside(&path) && paths::meaning(&path, None) != paths::PathMeaning::SafeDevice {
                 let span = call.context.span.unwrap_or(file.span);
                 self.effect(call.index, Effect::new(EffectKind::Remote, None));
-                let what = format!("sends {path}, outside the workspace, to another machine");
+                let outside = if self.workspace.is_some() { ", outside the workspace," } else { "" };
+                let what = format!("sends {path}{outside} to another machine");
                 self.finding(call.index, GuardClass::Remote, what, span, Some(WayOut::StayInWorkspace));
             }
         }

@@ -24,9 +24,19 @@ impl Analyser<'_> {
         self.request.variable("HOME")
     }
 
-    /// Returns `true` for a path inside the workspace.
-    fn is_inside(&self, path: &str) -> bool {
-        paths::is_within(path, &self.workspace)
+    /// Returns `true` for a path inside the workspace. Without a workspace nothing is inside.
+    pub(super) fn is_inside(&self, path: &str) -> bool {
+        self.workspace.as_deref().is_some_and(|workspace| paths::is_within(path, workspace))
+    }
+
+    /// Returns where a path outside the workspace lies, behind a comma.
+    fn outside(&self) -> &'static str {
+        if self.workspace.is_some() { "outside the workspace" } else { "and the policy names no workspace" }
+    }
+
+    /// Returns the advice on a path outside the workspace.
+    fn way_inside(&self) -> WayOut {
+        if self.workspace.is_some() { WayOut::StayInWorkspace } else { WayOut::NameWorkspace }
     }
 
     /// Judges a path that is read, or a directory that is listed.
@@ -119,8 +129,9 @@ impl Analyser<'_> {
             _ if is_inside => {}
             PathMeaning::System => system(self),
             PathMeaning::Plain => {
-                let what = format!("{verb} {path}, outside the workspace");
-                self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::StayInWorkspace));
+                let what = format!("{verb} {path}, {}", self.outside());
+                let way = self.way_inside();
+                self.finding(index, GuardClass::WriteOutside, what, span, Some(way));
             }
         }
     }
@@ -158,19 +169,21 @@ impl Analyser<'_> {
                 continue;
             };
             let path = self.target(path, link_target);
-            let is_below = self.is_inside(&path) && (path != self.workspace || resolved.is_pattern);
+            let is_workspace = self.workspace.as_ref() == Some(&path);
+            let is_below = self.is_inside(&path) && (!is_workspace || resolved.is_pattern);
             self.check_restriction(index, &path, span);
             if is_strong && is_below {
                 let what = format!("deletes {path}{}", resolved.pattern_tail());
                 self.finding(index, GuardClass::DeleteInside, what, span, Some(WayOut::AskOperator));
                 self.judge_write(index, &path, "deletes", span);
             } else if is_strong {
-                let what = if path == self.workspace {
+                let what = if is_workspace {
                     "deletes the workspace itself".to_owned()
                 } else {
-                    format!("deletes {path}{}, outside the workspace", resolved.pattern_tail())
+                    format!("deletes {path}{}, {}", resolved.pattern_tail(), self.outside())
                 };
-                self.finding(index, GuardClass::DeleteOutside, what, span, Some(WayOut::StayInWorkspace));
+                let way = self.way_inside();
+                self.finding(index, GuardClass::DeleteOutside, what, span, Some(way));
                 if matches!(
                     paths::meaning(&path, self.home()),
                     PathMeaning::Govern | PathMeaning::Secret | PathMeaning::Disk | PathMeaning::Kernel
@@ -263,9 +276,10 @@ impl Analyser<'_> {
     /// and a workspace may be one.
     fn target(&self, path: String, links: LinkDestination) -> String {
         let LinkDestination::Path(reached) = links else { return path };
-        let workspace = match links::follow(self.lookup, &self.workspace) {
+        let Some(written) = &self.workspace else { return reached };
+        let workspace = match links::follow(self.lookup, written) {
             LinkDestination::Path(workspace) => workspace,
-            LinkDestination::Same | LinkDestination::Unknown => self.workspace.clone(),
+            LinkDestination::Same | LinkDestination::Unknown => written.clone(),
         };
         let is_own = paths::is_within(&reached, &workspace);
         if is_own && self.is_inside(&path) { path } else { reached }

@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
-use super::{Analyser, CommandContext, paths};
+use super::{Analyser, CommandContext};
 use crate::analysis::{AnalysedWord, ProgramReference, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -112,7 +112,7 @@ impl Analyser<'_> {
                 join_path(directory, name)
             }
         };
-        if paths::is_within(&path, &self.workspace) {
+        if self.is_inside(&path) {
             return true;
         }
         if location.is_none() && PROGRAM_DIRECTORIES.iter().any(|directory| path.starts_with(directory)) {

@@ -24,8 +24,13 @@ section! {
 }
 
 impl WorkspaceSettings {
-    /// Reports a restriction to a workspace without a path.
+    /// Reports a restriction to a workspace without a path, and a workspace that is the whole machine.
     pub(super) fn check(&self, node: &Node, errors: &mut Vec<Diagnostic>) {
+        if let (Some("/"), Some(path)) = (self.path.as_deref(), given(node, "path")) {
+            let message = "the workspace can't be `/`: everything would be inside";
+            let error = Diagnostic::error(DiagnosticKind::InvalidValue, path.value.span, message);
+            errors.push(error.with_hint("write the directory in which commands may delete and write"));
+        }
         let restrict = given(node, "restrict").filter(|_| self.restrict);
         if let (Some(restrict), None) = (restrict, given(node, "path")) {
             let message = "`restrict` needs the path of a workspace";

@@ -11,6 +11,7 @@ fn request(command: &str) -> PolicyRequest {
     let mut request = PolicyRequest::text(command, ShellDialect::Sh, "/w");
     request.environment =
         vec![("HOME".to_owned(), "/home/agent".to_owned()), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
+    request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
     request
 }
 
@@ -94,7 +95,8 @@ fn options_and_operands_are_told_apart() {
 fn words_without_a_shell_are_judged_as_they_are() {
     let machine = PolicyMachine::debian();
     let verdict = |words: &[&str]| {
-        let request = PolicyRequest::words(words.iter().copied(), "/w");
+        let mut request = PolicyRequest::words(words.iter().copied(), "/w");
+        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
         analyse(&request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
     };
     assert_eq!(verdict(&["echo", "$(rm -rf /srv)", ";", "reboot"]), PolicyVerdict::Allow);

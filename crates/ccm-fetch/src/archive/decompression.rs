@@ -61,8 +61,8 @@ pub(super) fn open(archive: File, format: ArchiveFormat) -> io::Result<Box<dyn R
     let file = BufReader::with_capacity(BUFFER, archive);
     Ok(match format {
         ArchiveFormat::Tar | ArchiveFormat::Zip => Box::new(file),
-        ArchiveFormat::TarGz => Box::new(Members::new(file, GzDecoder::new, GzDecoder::into_inner)),
-        ArchiveFormat::TarBz2 => Box::new(Members::new(file, BzDecoder::new, BzDecoder::into_inner)),
+        ArchiveFormat::TarGz => Box::new(Members::new(file, 0x1f, GzDecoder::new, GzDecoder::into_inner)),
+        ArchiveFormat::TarBz2 => Box::new(Members::new(file, b'B', BzDecoder::new, BzDecoder::into_inner)),
         ArchiveFormat::TarXz => {
             let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
             Box::new(XzDecoder::new_stream(file, stream))
@@ -79,13 +79,20 @@ pub(super) fn open(archive: File, format: ArchiveFormat) -> io::Result<Box<dyn R
 struct Members<D> {
     /// Decoder of the present one; `None` at the end.
     decoder: Option<D>,
+    /// First byte of each.
+    first: u8,
     open: fn(BufReader<File>) -> D,
     close: fn(D) -> BufReader<File>,
 }
 
 impl<D: Read> Members<D> {
-    fn new(file: BufReader<File>, open: fn(BufReader<File>) -> D, close: fn(D) -> BufReader<File>) -> Self {
-        Self { decoder: Some(open(file)), open, close }
+    fn new(
+        file: BufReader<File>,
+        first: u8,
+        open: fn(BufReader<File>) -> D,
+        close: fn(D) -> BufReader<File>,
+    ) -> Self {
+        Self { decoder: Some(open(file)), first, open, close }
     }
 }
 
@@ -98,8 +105,8 @@ impl<D: Read> Read for Members<D> {
             }
             let Some(mut file) = self.decoder.take().map(self.close) else { break };
             let is_padded = skip_zeros(&mut file)?;
-            if !file.fill_buf()?.is_empty() {
-                if is_padded {
+            if let Some(next) = file.fill_buf()?.first() {
+                if is_padded || *next != self.first {
                     let reason = "there is something else behind the compressed content";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }

@@ -53,11 +53,12 @@ impl TarSource {
         Ok(filled)
     }
 
-    fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, ExtractError> {
+    /// Reads a block; `None` at the end. What is left of one, if that may be.
+    fn read_block(&mut self, may_be_cut_off: bool) -> Result<Option<[u8; BLOCK]>, ExtractError> {
         let mut block = [0; BLOCK];
         match self.fill(&mut block)? {
             0 => Ok(None),
-            BLOCK => Ok(Some(block)),
+            length if length == BLOCK || may_be_cut_off => Ok(Some(block)),
             _ => Err(self.damaged("it is cut off")),
         }
     }
@@ -115,15 +116,19 @@ struct Extensions {
 pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result<(), ExtractError> {
     let mut extensions = Extensions::default();
     let mut has_end = false;
-    while let Some(block) = source.read_block()? {
-        if block == [0; BLOCK] {
-            if has_end {
-                return source.drain();
+    while let Some(block) = source.read_block(has_end)? {
+        if has_end {
+            // One block of zeros is the end for other programs, too. No entry is lost behind it.
+            if block != [0; BLOCK] && has_valid_checksum(&block) {
+                return Err(source.damaged("there are entries behind a block of zeros"));
             }
+            return source.drain();
+        }
+        if block == [0; BLOCK] {
             has_end = true;
             continue;
         }
-        if has_end || !has_valid_checksum(&block) {
+        if !has_valid_checksum(&block) {
             return Err(source.damaged("it is no tar file, or it is damaged"));
         }
         let header = TarHeader(&block);
@@ -135,6 +140,8 @@ pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result
             b'K' => extensions.link = Some(trimmed(source.read_extension(size)?)),
             // Label of a volume.
             b'V' => {}
+            // Access control list of Solaris.
+            b'A' => source.skip(size.saturating_add(padding(size)))?,
             b'x' | b'X' => {
                 let records = source.read_extension(size)?;
                 if parse_pax(&records, &mut extensions).is_none() {
@@ -160,16 +167,18 @@ fn pass_entry(
     size: u64,
     receiver: &mut dyn Receiver,
 ) -> Result<(), ExtractError> {
-    // No content follows these, whatever length is named.
-    let size = if matches!(header.kind(), b'1'..=b'6') { 0 } else { extensions.size.unwrap_or(size) };
     let name = extensions.name.unwrap_or_else(|| header.name());
+    // Old programs know no other directories.
+    let is_old_directory = matches!(header.kind(), b'0' | b'\0' | b'7') && name.ends_with(b"/");
+    // No content follows these, whatever length is named.
+    let has_content = !is_old_directory && !matches!(header.kind(), b'1'..=b'6');
+    let size = if has_content { extensions.size.unwrap_or(size) } else { 0 };
     let link = || extensions.link.clone().unwrap_or_else(|| header.text(157, 100).to_vec());
     let kind = match header.kind() {
         b'0' | b'\0' | b'7' if extensions.is_sparse => Err(EntryError::Sparse),
         b'S' => Err(EntryError::Sparse),
         b'M' => Err(EntryError::Continued),
-        // Old programs know no other directories.
-        b'0' | b'\0' | b'7' if name.ends_with(b"/") => Ok(EntryKind::Directory),
+        _ if is_old_directory => Ok(EntryKind::Directory),
         b'0' | b'\0' | b'7' => Ok(EntryKind::File { size }),
         b'1' => Ok(EntryKind::HardLink(link())),
         b'2' => Ok(EntryKind::Link(link())),

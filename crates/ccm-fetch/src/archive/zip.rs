@@ -286,6 +286,7 @@ impl ZipContent<'_> {
 
 fn kind_of(entry: &Central) -> Result<EntryKind, EntryError> {
     const TYPE: u32 = 0o17_0000;
+    const DOS_DIRECTORY: u32 = 0x10;
     let is_directory = entry.name.ends_with(b"/");
     match entry.attributes >> 16 & TYPE {
         0o12_0000 if entry.is_unix => Ok(EntryKind::Link(Vec::new())),
@@ -293,6 +294,10 @@ fn kind_of(entry: &Central) -> Result<EntryKind, EntryError> {
         0o01_0000 | 0o14_0000 if entry.is_unix => Err(EntryError::Pipe),
         _ if is_directory => Ok(EntryKind::Directory),
         0o04_0000 if entry.is_unix => Ok(EntryKind::Directory),
+        // Attribute of DOS.
+        _ if !entry.is_unix && entry.attributes & DOS_DIRECTORY != 0 && entry.size == 0 => {
+            Ok(EntryKind::Directory)
+        }
         _ => Ok(EntryKind::File { size: entry.size }),
     }
 }

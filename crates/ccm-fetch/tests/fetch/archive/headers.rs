@@ -53,10 +53,56 @@ fn devices_and_pipes_with_a_length_are_refused_as_such() {
 
 #[test]
 fn an_old_directory_is_a_file_with_a_slash_at_its_end() {
-    for kind in [b'0', b'\0'] {
+    for kind in [b'0', b'\0', b'7'] {
+        for size in [0, 1, 600] {
+            let old = Item { kind, ..Item::file("d/", "") };
+            let bytes = [bare(&old, size), tar_entry(&Item::file("d/f", "x"))].concat();
+            assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "d/f".to_owned()]), "{kind} {size}");
+            // As the last entry but one without content.
+            let bytes = [bare(&old, size), bare(&Item { kind, ..Item::file("e/", "") }, 0)].concat();
+            assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "e/".to_owned()]), "{kind} {size}");
+        }
+        // No program reads what could be its content.
         let old = Item { kind, ..Item::file("d/", "list of names") };
-        let bytes = [tar_entry(&old), tar_entry(&Item::file("d/f", "x"))].concat();
-        assert_eq!(extract(bytes, 0), Ok(vec!["d/".to_owned(), "d/f".to_owned()]), "{kind}");
+        let told = extract([tar_entry(&old), tar_entry(&Item::file("d/f", "x"))].concat(), 0)
+            .expect_err("a refusal");
+        assert!(told.ends_with("it is no tar file, or it is damaged"), "{told}");
+    }
+}
+
+#[test]
+fn an_access_control_list_of_solaris_is_left_out() {
+    let list = Item { kind: b'A', ..Item::file("f", b"100000004\0user::rw-".repeat(40)) };
+    let bytes = [tar_entry(&list), tar_entry(&Item::file("f", "x"))].concat();
+    assert_eq!(extract(bytes, 0), Ok(vec!["f".to_owned()]));
+}
+
+#[test]
+fn a_block_of_zeros_is_the_end_unless_an_entry_follows() {
+    let (file, zeros) = (tar_entry(&Item::file("f", "x")), vec![0; 512]);
+    for (behind, is_read) in [
+        (vec![], true),
+        (zeros.clone(), true),
+        (b"\n".to_vec(), true),
+        (b"anything".repeat(100), true),
+        ([&zeros[..], b"anything"].concat(), true),
+        (tar_entry(&Item::file("g", "x")), false),
+    ] {
+        for format in FORMATS.into_iter().filter(|format| *format != ".zip") {
+            let scratch = Scratch::new();
+            let bytes = compress(format, &[&file[..], &zeros, &behind].concat());
+            match run(request(&scratch, &format!("a{format}"), &bytes)) {
+                Ok(_) => assert!(is_read, "{format} {behind:?}"),
+                Err(error) => {
+                    let told = words(&error, &scratch);
+                    assert!(
+                        !is_read && told.ends_with("there are entries behind a block of zeros"),
+                        "{told}"
+                    );
+                }
+            }
+            assert_eq!(tree(&scratch).len(), usize::from(is_read));
+        }
     }
 }
 
@@ -126,11 +172,19 @@ fn a_tar_file_without_its_end_is_named() {
 fn compressed_files_may_be_padded_with_zeros() {
     for format in [".tar.gz", ".tar.bz2"] {
         let whole = pack(format, &[Item::file("f", b"content".repeat(1000))]);
-        for (behind, is_read) in [(vec![0; 1], true), (vec![0; 300_000], true), (b"\0\0x".to_vec(), false)] {
+        for (behind, is_read) in [
+            (vec![0; 1], true),
+            (vec![0; 300_000], true),
+            (b"\0\0x".to_vec(), false),
+            (b"anything".to_vec(), false),
+        ] {
             let scratch = Scratch::new();
             let bytes = [&whole[..], &behind].concat();
             let result = run(request(&scratch, &format!("a{format}"), &bytes));
-            assert_eq!(result.is_ok(), is_read, "{format} {result:?}");
+            let told = result.map_err(|error| words(&error, &scratch)).err();
+            assert_eq!(told.is_none(), is_read, "{format} {told:?}");
+            let behind = "there is something else behind the compressed content";
+            assert!(told.is_none_or(|told| told.ends_with(behind)), "{format}");
             assert_eq!(tree(&scratch).len(), usize::from(is_read));
         }
     }

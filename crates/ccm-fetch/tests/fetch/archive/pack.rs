@@ -133,6 +133,8 @@ pub(crate) struct ZipItem {
     pub at: Option<usize>,
     /// 3 is Unix.
     pub host: u8,
+    /// Attributes of DOS.
+    pub attributes: u32,
 }
 
 impl ZipItem {
@@ -157,6 +159,7 @@ impl ZipItem {
             local_extra: Vec::new(),
             at: None,
             host: 3,
+            attributes: 0,
             item: Item { name, ..item.clone() },
         }
     }
@@ -210,7 +213,7 @@ pub(crate) fn zip_items(items: &[ZipItem]) -> Vec<u8> {
         bytes.extend(short(&item.item.name));
         bytes.extend(short(&item.extra));
         bytes.extend([0; 6]);
-        bytes.extend(((kind | item.item.mode) << 16).to_le_bytes());
+        bytes.extend(((kind | item.item.mode) << 16 | item.attributes).to_le_bytes());
         bytes.extend(item.at.map_or(*own, |at| starts[at]));
         bytes.extend(&item.item.name);
         bytes.extend(&item.extra);

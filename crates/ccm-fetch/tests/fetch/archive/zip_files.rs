@@ -146,7 +146,22 @@ fn fields_of_a_zip_file_that_ccm_does_not_need_may_be_damaged() {
         for (extra, local_extra) in [(extra, &b""[..]), (b"", extra), (extra, extra)] {
             let (extra, local_extra) = (extra.to_vec(), local_extra.to_vec());
             let item = ZipItem { extra, local_extra, ..good.clone() };
-            assert_eq!(extract(&zip_items(&[item.clone()])), Ok(vec!["f".to_owned()]), "{item:?}");
+            assert_eq!(extract(&zip_items(std::slice::from_ref(&item))), Ok(vec!["f".to_owned()]), "{item:?}");
         }
+    }
+}
+
+#[test]
+fn directory_of_dos_may_have_no_slash_at_its_end() {
+    const DIRECTORY: u32 = 0x10;
+    for (host, content, shown) in
+        [(0, "", Some("d/")), (10, "", Some("d/")), (0, "x", Some("d")), (3, "", Some("d"))]
+    {
+        let item = ZipItem { host, attributes: DIRECTORY, ..ZipItem::of(&Item::file("d", content)) };
+        assert_eq!(
+            extract(&zip_items(&[item])).ok(),
+            shown.map(|name| vec![name.to_owned()]),
+            "{host} {content}"
+        );
     }
 }

@@ -13,6 +13,7 @@ mod audit;
 mod autorequire;
 mod backup;
 mod captures;
+mod checkouts;
 mod completions;
 mod confined;
 mod confined_verification;

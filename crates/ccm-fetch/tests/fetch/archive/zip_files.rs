@@ -146,7 +146,11 @@ fn fields_of_a_zip_file_that_ccm_does_not_need_may_be_damaged() {
         for (extra, local_extra) in [(extra, &b""[..]), (b"", extra), (extra, extra)] {
             let (extra, local_extra) = (extra.to_vec(), local_extra.to_vec());
             let item = ZipItem { extra, local_extra, ..good.clone() };
-            assert_eq!(extract(&zip_items(std::slice::from_ref(&item))), Ok(vec!["f".to_owned()]), "{item:?}");
+            assert_eq!(
+                extract(&zip_items(std::slice::from_ref(&item))),
+                Ok(vec!["f".to_owned()]),
+                "{item:?}"
+            );
         }
     }
 }

@@ -36,6 +36,9 @@ const LOCAL_LENGTH: usize = 30;
 
 const ENCRYPTED: u16 = 1;
 
+/// Version of the format from which on the directory may be encrypted: it then needs a program of that version.
+const ENCRYPTED_DIRECTORY: u16 = 62;
+
 /// Zip file, within the limits of the extraction.
 pub(super) struct ZipSource {
     pub file: File,
@@ -137,6 +140,9 @@ impl ZipSource {
         for end64_start in [Some(named), beside].into_iter().flatten() {
             let Ok(end64) = self.bytes_at(end64_start, END64_LENGTH) else { continue };
             if end64.starts_with(&END64) {
+                if u16_at(&end64, 14).is_some_and(|version| version >= ENCRYPTED_DIRECTORY) {
+                    return Err(self.damaged("its directory is encrypted"));
+                }
                 let field = |offset| u64_at(&end64, offset).ok_or_else(damaged);
                 return self.directory(field(32)?, field(48)?, field(40)?, end64_start);
             }

@@ -85,6 +85,15 @@ fn what_lies_around_a_zip_file_does_not_matter() {
     assert!(told.contains("damaged") || told.contains("cut off"), "{told}");
 }
 
+#[test]
+fn an_encrypted_directory_is_named() {
+    let mut bytes = with_end64(two_files());
+    let end64 = find(&bytes, b"PK\x06\x06");
+    bytes[end64 + 14] = 62;
+    let told = extract(&bytes).expect_err("a refusal");
+    assert!(told.ends_with("its directory is encrypted"), "{told}");
+}
+
 /// A field with the name in UTF-8 that was written for another name.
 fn unicode(version: u8, of: &[u8], name: &[u8]) -> Vec<u8> {
     let mut crc = flate2::Crc::new();

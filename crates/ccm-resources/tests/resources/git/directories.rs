@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt, chown};
 use std::path::Path;
 
 use ccm_model::Resource;
-use ccm_testkit::{Scratch, needs_root};
+use ccm_testkit::{Scratch, WebServer, answer, needs_root, skipped};
 
 use crate::git::machine::{applied, assert_changes, checkout, commit, git, in_noop, repository, with_git};
 
@@ -136,6 +136,42 @@ fn failed_clone_leaves_a_directory_empty() {
             assert!(!told.contains("changed"), "{step}: {told}");
             assert_eq!((attributes(&app), names(&app)), (before, vec![]), "{step}: {told}");
         }
+    });
+}
+
+/// A server that hands out the files of a repository, while somebody writes into the directory of the checkout.
+fn busy_server(scratch: &Scratch) -> WebServer {
+    git(repository(scratch, "up"), &["update-server-info"]);
+    let root = scratch.path().to_owned();
+    let app = scratch.path().join("app");
+    WebServer::start(move |request, stream| {
+        let path = request.line.split([' ', '?']).nth(1).unwrap_or_default();
+        if path.starts_with("/up.git/objects/") {
+            std::fs::write(app.join("file"), "mine")?;
+            std::fs::write(app.join("other"), "mine")?;
+        }
+        match std::fs::read(format!("{}{path}", root.display())) {
+            Ok(content) => answer(stream, "200 OK", &[], &content),
+            Err(_) => answer(stream, "404 Not Found", &[], b""),
+        }
+    })
+}
+
+#[test]
+fn what_is_put_into_a_directory_during_a_clone_stays() {
+    with_git(|_| {
+        let scratch = &Scratch::new();
+        let server = busy_server(scratch);
+        let app = directory(scratch, 0o750);
+        let url = server.url("/up.git");
+        let told = applied(checkout(scratch, &[("url", &url), ("revision", "main")]));
+        if told.contains("can't be reached") {
+            return skipped("git can't speak http");
+        }
+        assert!(told.starts_with("files that git does not know are in the way"), "{told}");
+        assert!(!told.contains("(changed)"), "{told}");
+        assert_eq!(names(&app), ["file", "other"]);
+        assert_eq!(scratch.read("app/file").as_deref(), Some("mine"));
     });
 }
 

@@ -33,6 +33,8 @@ struct MountLayers {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MountedFilesystem {
     pub mount_point: String,
+    /// Number of the device in the kernel, as `8:1`.
+    pub number: String,
     pub fstype: String,
     /// Device, or whatever the file system has in its place.
     pub source: String,
@@ -89,11 +91,14 @@ impl MountTable {
 impl MountedFilesystem {
     fn parse(line: &str) -> Option<Self> {
         let (mount, filesystem) = line.split_once(" - ")?;
-        let mut mount = mount.split(' ').skip(4);
+        let mut mount = mount.split(' ').skip(2);
+        let number = mount.next()?.to_owned();
+        let mut mount = mount.skip(1);
         let mut filesystem = filesystem.split(' ');
         let text = |field: Option<&str>| field.map(unescaped);
         Some(Self {
             mount_point: text(mount.next())?,
+            number,
             options: text(mount.next())?,
             fstype: text(filesystem.next())?,
             source: text(filesystem.next())?,

@@ -1,6 +1,6 @@
 //! The pure decision about a mount.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::Described;
@@ -29,6 +29,8 @@ pub(crate) struct MountState {
     pub layers: usize,
     /// The mounted file system is another one than the desired one.
     pub is_other: bool,
+    /// Missing directories, from the outermost to the mount point.
+    pub missing_directories: Vec<PathBuf>,
     /// Obstacle to mounting the file system; only known if it is to be mounted and is not.
     pub obstacle: Option<MountObstacle>,
 }
@@ -43,7 +45,8 @@ impl MountState {
 /// What a file system can't be mounted without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MountObstacle {
-    NoDirectory,
+    /// The mount point is no directory, but this.
+    NoDirectory(&'static str),
     NoDevice,
 }
 
@@ -68,6 +71,8 @@ pub(crate) enum MountDifference {
         to: String,
     },
     Mounted(bool),
+    /// The directory of the mount point is missing.
+    NoDirectory,
 }
 
 impl ObjectDifference for MountDifference {
@@ -78,6 +83,7 @@ impl ObjectDifference for MountDifference {
             Self::Other { .. } => "mounted device",
             Self::MountedOptions { .. } => "mounted options",
             Self::Mounted(_) => "mounted",
+            Self::NoDirectory => "directory",
         }
     }
 
@@ -89,6 +95,7 @@ impl ObjectDifference for MountDifference {
             }
             Self::Lines(count) => (Some(count.to_string()), Some("1".to_owned())),
             Self::Mounted(to) => (Some(yes_or_no(!to)), Some(yes_or_no(*to))),
+            Self::NoDirectory => (None, Some("made".to_owned())),
         }
     }
 }
@@ -143,6 +150,9 @@ fn trusting_plan(mount: &DesiredMount, state: &MountState) -> ObjectPlan<MountDi
     };
     if let Some(obstacle) = state.obstacle.filter(|_| differences.iter().any(mounts)) {
         return ObjectPlan::Fail(blocked(mount, obstacle));
+    }
+    if differences.iter().any(mounts) && !state.missing_directories.is_empty() {
+        differences.push(MountDifference::NoDirectory);
     }
     if differences.is_empty() {
         ObjectPlan::Keep { exists: true }
@@ -205,11 +215,11 @@ fn mounted_difference(mount: &DesiredMount, state: &MountState) -> Option<MountD
 fn blocked(mount: &DesiredMount, obstacle: MountObstacle) -> Failure {
     let mount_point = Path::new(&mount.mount_point);
     match obstacle {
-        MountObstacle::NoDirectory => {
-            let message = format!("the directory \"{}\" does not exist", mount_point.display());
+        MountObstacle::NoDirectory(what) => {
+            let message = format!("\"{}\" is {what}, not a directory", mount_point.display());
             Failure::conflict(message)
                 .with_missing(MissingPrerequisite::Path(mount_point.to_owned()))
-                .with_hint("add a `file` resource with `ensure: directory` for the directory")
+                .with_hint("move it away, or choose another mount point")
         }
         MountObstacle::NoDevice => {
             let failure = Failure::conflict(format!("there is no device `{}`", mount.device));

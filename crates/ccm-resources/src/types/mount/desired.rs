@@ -119,6 +119,12 @@ impl DesiredMount {
         self.options.as_deref().is_some_and(|options| is_bind(options.as_bytes()))
     }
 
+    /// Returns `true` if the device is named by its label or number. Without udev there are no links to such devices, but
+    /// mount finds them.
+    pub(super) fn is_named(&self) -> bool {
+        !self.device.starts_with('/')
+    }
+
     /// Returns the path of the device, which may be a link; `None` if it has none, as that of a server or of memory.
     pub(super) fn device_path(&self) -> Option<PathBuf> {
         if self.device.starts_with('/') {

@@ -1,9 +1,10 @@
 //! Provider util-linux: `/etc/fstab`, and file systems that mount and umount change.
 
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::PathTrust;
+use ccm_host::{FileError, FileKind, Files, InspectOptions, PathTrust, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountObstacle, MountState};
@@ -11,12 +12,16 @@ use super::desired::{DesiredMount, MountEnsure};
 use super::fstab::Fstab;
 use super::mount_options::is_bind;
 use crate::parts::mounts::{MountTable, MountedFilesystem};
-use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath};
+use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath, make_parents, missing_parents, parents_note};
 use crate::parts::systemd::SYSTEMD_RUNNING;
 use crate::parts::systemd::systemctl::Systemctl;
 use crate::parts::text::TextFile;
+use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::{ErrorLines, Program};
+
+/// Maximum length of the path of an image.
+const MAX_PATH: u64 = 64 << 10;
 
 /// Types that say nothing about the file system that is mounted.
 const ANY_TYPE: &[&str] = &["auto", "none", "bind"];
@@ -51,10 +56,21 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
         let device = device.map(|path| WalkedPath::of(&path, FOLLOWED, context.host.files));
         let of_device = device.and_then(|device| device.refusal).map(|refusal| refusal.of_property("device"));
         let refusal = point.refusal.or(of_device);
-        let mut state =
-            MountState { fstab, spelling, directory, refusal, mounted, layers, is_other, obstacle: None };
+        let mut state = MountState {
+            fstab,
+            spelling,
+            directory,
+            refusal,
+            mounted,
+            layers,
+            is_other,
+            missing_directories: Vec::new(),
+            obstacle: None,
+        };
         if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
-            state.obstacle = obstacle(mount, context);
+            let found = mount_point(mount, context)?;
+            (state.missing_directories, state.obstacle) = found;
+            state.obstacle = state.obstacle.or_else(|| no_device(mount, context));
         }
         let changes = || !matches!(mount.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_));
         if reading.is_before() && changes() && state.fstab.file.content() != new_fstab(mount, &state) {
@@ -102,7 +118,10 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
         let saved = save(mount, state, context).await;
         let saved = saved.map_err(|failure| Failure { changed: unmounts || failure.changed, ..failure })?;
         let point = &*state.spelling;
-        let mounted = if mounts {
+        let made = if mounts { make_parents(&state.missing_directories, context.host.files) } else { Ok(0) };
+        let mounted = if let Err(failure) = made {
+            Err(failure)
+        } else if mounts {
             tool("mount").with(["--", point]).run(&*context).await
         } else if remounts {
             // Without `bind` the options would be those of the whole file system, for all of its mounts.
@@ -112,7 +131,12 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
             Ok(())
         };
         match mounted {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                if let Some(note) = parents_note(&state.missing_directories) {
+                    context.note(note);
+                }
+                Ok(())
+            }
             Err(failure) => Err(undo(state, &saved, unmounts, failure, context).await),
         }
     }
@@ -140,8 +164,11 @@ fn is_other(mount: &DesiredMount, mounted: &MountedFilesystem, context: &Context
     }
     let files = context.host.files;
     if let Some(path) = mount.device_path() {
-        let [desired, found] = [&*path, Path::new(&mounted.source)].map(|path| files.canonical(path).ok());
-        return matches!((desired, found), (Some(desired), Some(found)) if desired != found);
+        let Ok(desired) = files.canonical(&path) else { return false };
+        if is_image(&desired, mounted) || is_device(&desired, mounted, files) {
+            return false;
+        }
+        return files.canonical(Path::new(&mounted.source)).is_ok_and(|found| found != desired);
     }
     // A directory of a server. Other names, such as `tmpfs`, are arbitrary.
     let is_remote = |device: &str| device.contains(":/") || device.starts_with("//");
@@ -150,14 +177,62 @@ fn is_other(mount: &DesiredMount, mounted: &MountedFilesystem, context: &Context
         && mount.device.trim_end_matches('/') != mounted.source.trim_end_matches('/')
 }
 
-/// Returns what the file system can't be mounted without.
-fn obstacle(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle> {
-    let files = context.host.files;
-    let directory = Path::new(&mount.mount_point);
-    if !files.is_directory(directory).unwrap_or(true) && !context.would_be_directory(directory) {
-        return Some(MountObstacle::NoDirectory);
+/// Returns `true` if a file is the image behind the loop device that is mounted.
+fn is_image(path: &Path, mounted: &MountedFilesystem) -> bool {
+    let Some(device) = mounted.source.strip_prefix("/dev/") else { return false };
+    if !device.strip_prefix("loop").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        return false;
     }
+    let backing = format!("/sys/block/{device}/loop/backing_file");
+    let read = read_at_most(Some(Path::new(&backing)), MAX_PATH);
+    // The name of a file that was removed has a suffix, and is that of no file any more.
+    read.is_ok_and(|read| read.strip_suffix(b"\n").unwrap_or(&read) == path.as_os_str().as_bytes())
+}
+
+/// Returns `true` if a device is the one with the number of the mounted file system, whatever mount was told.
+fn is_device(path: &Path, mounted: &MountedFilesystem, files: &dyn Files) -> bool {
+    let by_number = PathBuf::from(format!("/sys/dev/block/{}", mounted.number));
+    // The kernel knows no device of file systems such as btrfs and tmpfs.
+    let named = files.canonical(&by_number).ok();
+    path.starts_with("/dev") && named.is_some_and(|named| named.file_name() == path.file_name())
+}
+
+/// Returns the missing directories, from the outermost to the mount point, or what is in their place.
+fn mount_point(
+    mount: &DesiredMount,
+    context: &Context<'_>,
+) -> Result<(Vec<PathBuf>, Option<MountObstacle>), Failure> {
+    let (files, directory) = (context.host.files, Path::new(&mount.mount_point));
+    let found = files.inspect(directory, InspectOptions::default());
+    let found = match found {
+        Ok(found) => found,
+        Err(error @ FileError::NotADirectory { .. }) => return Err(file_failure(&error)),
+        // A stranger may be in the way, which the walk says, or what is mounted there does not answer.
+        Err(_) => return Ok((Vec::new(), None)),
+    };
+    let what = match found.target.map(|target| target.kind) {
+        Some(FileKind::Directory { .. }) => return Ok((Vec::new(), None)),
+        None if context.would_be_directory(directory) => return Ok((Vec::new(), None)),
+        None if !found.link => {
+            let mut missing = missing_parents(directory, files, |parent| context.would_be_directory(parent))?;
+            missing.push(directory.to_owned());
+            return Ok((missing, None));
+        }
+        None => "a symbolic link that leads to no directory",
+        Some(FileKind::File) => "a file",
+        Some(FileKind::Special(what)) => what,
+    };
+    Ok((Vec::new(), Some(MountObstacle::NoDirectory(what))))
+}
+
+/// Returns the obstacle of a device that does not exist.
+fn no_device(mount: &DesiredMount, context: &Context<'_>) -> Option<MountObstacle> {
+    let files = context.host.files;
     let device = mount.device_path()?;
+    let has_links = || device.parent().is_some_and(|links| files.is_directory(links).unwrap_or(false));
+    if mount.is_named() && !has_links() {
+        return None;
+    }
     let would_be = mount.is_bind() && context.would_be_directory(&device);
     (!files.exists(&device).unwrap_or(true) && !would_be).then_some(MountObstacle::NoDevice)
 }
@@ -181,6 +256,10 @@ async fn undo(
         let written = saved.write(old.content().to_owned(), context);
         written.is_ok() && reload(context).await.is_ok()
     };
+    for directory in state.missing_directories.iter().rev() {
+        // A directory that was not made, or that holds something by now, stays.
+        let _removed = context.host.files.remove(directory, false);
+    }
     let is_mounted_again = !was_unmounted
         || is_undone && tool("mount").with(["--", &*state.spelling]).run(context).await.is_ok();
     Failure { changed: !(is_undone && is_mounted_again), ..failure }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use ccm_model::Resource;
+use ccm_testkit::{needs_root, skipped};
 
 use crate::build::resource;
 use crate::kernel::machine::{assert_changes, assert_unchanged, content, on_own_machine, shell, succeeds};
@@ -112,15 +113,110 @@ fn other_file_system_is_replaced() {
 }
 
 #[test]
+fn a_missing_mount_point_is_made() {
+    on_own_machine("mount umount", || {
+        let new = || tmpfs("/srv/new/deep", &[]);
+        let told = in_noop(vec![new()]).remove(0);
+        assert!(told.contains("directory made"), "{told}");
+        assert!(!Path::new("/srv/new").exists());
+        assert_changes(&new(), "created");
+        assert!(options("/srv/new/deep").contains(&"rw".to_owned()));
+        shell(
+            "test $(stat -c %a:%u /srv/new) = 755:0 && umount /srv/new/deep && test $(stat -c %a /srv/new/deep) = 755",
+        );
+        // What can't be mounted leaves no directory, and no line.
+        let before = content("/etc/fstab");
+        for properties in [&[("fstype", "nofs")][..], &[("options", "nosuch")]] {
+            let told = applied(vec![tmpfs("/srv/other/deep", properties)]).remove(0);
+            assert!(told.starts_with("mount failed") && !told.contains("(changed)"), "{told}");
+            assert!(!Path::new("/srv/other").exists());
+            assert_eq!(content("/etc/fstab"), before);
+        }
+    });
+}
+
+/// Returns `true` if files can be devices here, which only root can make them.
+fn needs_loop_devices() -> bool {
+    if !needs_root() {
+        return false;
+    }
+    let has_them = Path::new("/dev/loop-control").exists();
+    if !has_them {
+        skipped("there are no loop devices");
+    }
+    has_them
+}
+
+#[test]
+fn an_image_is_mounted_once() {
+    if !needs_loop_devices() {
+        return;
+    }
+    on_own_machine("mount umount losetup mkfs.ext4", || {
+        shell(
+            "truncate -s 8M '/srv/a b.img' /srv/other.img; mkfs.ext4 -q '/srv/a b.img'; mkfs.ext4 -q /srv/other.img; ln -s 'a b.img' /srv/link.img",
+        );
+        for (device, properties) in [
+            ("/srv/a b.img", &[("fstype", "ext4"), ("options", "loop")][..]),
+            ("/srv/a b.img", &[("fstype", "ext4"), ("options", "loop,ro")]),
+            ("/srv/a b.img", &[("fstype", "ext4")]),
+            ("/srv/a b.img", &[("fstype", "auto"), ("options", "loop")]),
+            ("/srv/link.img", &[("fstype", "ext4"), ("options", "loop")]),
+        ] {
+            let image = |device| resource("mount", "/srv/mnt", &[&[("device", device)], properties].concat());
+            assert_changes(&image(device), "created");
+            assert_eq!(layers("/srv/mnt"), 1);
+            // Another image replaces it.
+            assert!(applied(vec![image("/srv/other.img")])[0].starts_with("changed"), "{properties:?}");
+            assert_eq!(layers("/srv/mnt"), 1);
+            assert_unchanged(&image("/srv/other.img"));
+            assert_changes(&resource("mount", "/srv/mnt", &[("ensure", "absent")]), "removed");
+            assert_eq!(layers("/srv/mnt"), 0);
+        }
+    });
+}
+
+#[test]
+fn a_device_has_several_names() {
+    if !needs_loop_devices() {
+        return;
+    }
+    on_own_machine("mount umount losetup mkfs.ext4", || {
+        shell(
+            "truncate -s 8M /srv/x.img; mkfs.ext4 -q -L 'my data' /srv/x.img; ln -s $(losetup --find --show /srv/x.img) /dev/by-another-name",
+        );
+        let device = resource("mount", "/srv/x", &[("device", "/dev/by-another-name"), ("fstype", "ext4")]);
+        assert_changes(&device, "created");
+        assert_changes(&resource("mount", "/srv/x", &[("ensure", "absent")]), "removed");
+        // Without udev, mount finds it by its label.
+        if !Path::new("/dev/disk/by-label").exists() {
+            let named = resource("mount", "/srv/x", &[("device", "LABEL=my data"), ("fstype", "ext4")]);
+            assert_changes(&named, "created");
+            assert_changes(&resource("mount", "/srv/x", &[("ensure", "absent")]), "removed");
+            let gone = resource("mount", "/srv/x", &[("device", "LABEL=gone"), ("fstype", "ext4")]);
+            let told = applied(vec![gone]).remove(0);
+            assert!(told.contains("mount failed") && !told.contains("(changed)"), "{told}");
+        }
+        shell("losetup --detach $(readlink /dev/by-another-name); rm /dev/by-another-name");
+    });
+}
+
+#[test]
 fn obstacles_leave_everything_as_it_is() {
     on_own_machine("mount umount", || {
-        shell("mkdir /srv/a");
+        shell("mkdir /srv/a; touch /srv/file; ln -s nowhere /srv/link");
         let device = |device| resource("mount", "/srv/a", &[("device", device), ("fstype", "ext4")]);
         for (mount, told) in [
-            (tmpfs("/srv/none", &[]), "the directory \"/srv/none\" does not exist"),
+            (tmpfs("/srv/file", &[]), "\"/srv/file\" is a file, not a directory"),
+            (
+                tmpfs("/srv/file/below", &[]),
+                "\"/srv/file\", on the way to \"/srv/file/below\", is not a directory",
+            ),
+            (
+                tmpfs("/srv/link", &[]),
+                "\"/srv/link\" is a symbolic link that leads to no directory, not a directory",
+            ),
             (device("/dev/nothing"), "there is no device `/dev/nothing`"),
-            (device("UUID=1234-5678"), "there is no device `UUID=1234-5678`"),
-            (device("LABEL=my data"), "there is no device `LABEL=my data`"),
         ] {
             assert_eq!(in_noop(vec![mount.clone()]), [told]);
             assert_eq!(applied(vec![mount]), [told]);

@@ -45,13 +45,14 @@ fn decisions_match_the_table() {
             layers: usize::from(mounted.is_some()),
             mounted,
             is_other: is("other"),
+            missing_directories: if is("nodir") { vec!["/srv".into()] } else { Vec::new() },
             obstacle: match () {
-                () if is("nodir") => Some(MountObstacle::NoDirectory),
+                () if is("file") => Some(MountObstacle::NoDirectory("a file")),
                 () if is("nodev") => Some(MountObstacle::NoDevice),
                 () => None,
             },
         };
         Object::decide(&mount, &state, None)
     });
-    assert_eq!(rows, 29);
+    assert_eq!(rows, 31);
 }

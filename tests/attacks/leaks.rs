@@ -61,11 +61,11 @@ ccm:
         - sensitive arguments: {sensitive: true, command: printf, args: ["%s\n", [own_argument]], unless: [own_guard]}
         - waits: {command: 'touch begun; until test -e go; do sleep 0.01; done; cat', cwd: "[dir]", provider: shell, environment: {S: "{{ Data.environment }}"}, stdin: "{{ Data.stdin }}"}
     - file:
-        - [dir]/managed/content: {content: "{{ Data.content }}\n", backup: true}
-        - [dir]/managed/template: {source: template.j2}
-        - [dir]/managed/file: {content: "{{ Data.from_file }} {{ Data.from_hiera }}"}
+        - [dir]/managed/content: {content: "{{ Data.content }}\n", backup: true, mode: "0600"}
+        - [dir]/managed/template: {source: template.j2, mode: "0600"}
+        - [dir]/managed/file: {content: "{{ Data.from_file }} {{ Data.from_hiera }}", mode: "0600"}
         - [dir]/managed/own: {content: [own_content], sensitive: true, mode: "0600"}
-        - "[dir]/managed/no/{{ Data.argument }}": {content: "{{ Captures.captured.found }}"}
+        - "[dir]/managed/no/{{ Data.argument }}": {content: "{{ Captures.captured.found }}", mode: "0600"}
     - exec:
         - reads: {command: cat [dir]/managed/own [dir]/managed/content, logoutput: true}
 "#;

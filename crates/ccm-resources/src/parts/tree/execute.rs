@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::Context;
-use ccm_host::{ChangedPart, FileError, Files, NewContent, NewFile, TreeEntryKind};
+use ccm_host::{ChangedPart, FileAttributes, FileError, Files, NewContent, NewFile, TreeEntryKind};
 use ccm_model::Failure;
 
 use super::plan::{TreeChange, TreeChangeKind};
@@ -13,6 +13,9 @@ use crate::support::file_failure::file_failure;
 
 /// Makes the changes one after the other, each whole or not at all. A run that ends between two of them is
 /// completed by the next one.
+///
+/// A directory gets its attributes after what is in it: once it belongs to another user, that user could have moved the
+/// files there, and they are not changed any more.
 pub(crate) fn apply(
     root: &Path,
     changes: &[TreeChange],
@@ -20,11 +23,45 @@ pub(crate) fn apply(
     backup: bool,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    for (made, change) in changes.iter().enumerate() {
-        apply_one(root, change, state, backup, context)
-            .map_err(|failure| Failure { changed: failure.changed || made > 0, ..failure })?;
+    let mut made = 0;
+    let mut done = |result: Result<(), Failure>| {
+        result.map_err(|failure| Failure { changed: failure.changed || made > 0, ..failure })?;
+        made += 1;
+        Ok(())
+    };
+    for change in changes.iter().filter(|change| !is_of_directory(change, state)) {
+        done(apply_one(root, change, state, backup, context))?;
+    }
+    for change in changes.iter().rev() {
+        match &change.kind {
+            TreeChangeKind::MakeDirectory(attributes) if has_owner(*attributes) => {
+                let given =
+                    context.host.files.set_attributes(&root.join(&change.path), owner_of(*attributes));
+                done(given.map_err(|error| file_failure(&error)))?;
+            }
+            TreeChangeKind::SetAttributes { .. } if is_of_directory(change, state) => {
+                done(apply_one(root, change, state, backup, context))?;
+            }
+            _ => {}
+        }
     }
     Ok(())
+}
+
+/// Returns `true` for new attributes of a directory that is there.
+fn is_of_directory(change: &TreeChange, state: &TreeState) -> bool {
+    let TreeChangeKind::SetAttributes { found, .. } = &change.kind else { return false };
+    let found = state.found.get(*found);
+    found.is_some_and(|found| matches!(found.entry.kind, TreeEntryKind::Directory { .. }))
+}
+
+fn has_owner(attributes: FileAttributes) -> bool {
+    attributes.uid.is_some() || attributes.gid.is_some()
+}
+
+/// Returns the attributes that a new directory gets once it is filled.
+fn owner_of(attributes: FileAttributes) -> FileAttributes {
+    FileAttributes { mode: None, ..attributes }
 }
 
 fn apply_one(
@@ -48,7 +85,9 @@ fn apply_one(
         back_up(&path, context)?;
     }
     let result = match &change.kind {
-        TreeChangeKind::MakeDirectory(attributes) => files.make_directory(&path, *attributes),
+        TreeChangeKind::MakeDirectory(attributes) => {
+            files.make_directory(&path, FileAttributes { uid: None, gid: None, ..*attributes })
+        }
         TreeChangeKind::Write { desired, attributes, .. } => {
             write(&path, *desired, state, *attributes, files)
         }
@@ -63,7 +102,7 @@ fn write(
     path: &Path,
     desired: usize,
     state: &TreeState,
-    attributes: ccm_host::FileAttributes,
+    attributes: FileAttributes,
     files: &dyn Files,
 ) -> Result<(), FileError> {
     let Some(DesiredKind::File { content, .. }) = state.desired.get(desired).map(|desired| &desired.kind)

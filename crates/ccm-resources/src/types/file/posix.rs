@@ -17,6 +17,7 @@ use crate::parts::accounts::lookup::Accounts;
 use crate::parts::backup::back_up;
 use crate::parts::diff;
 use crate::parts::path_walk::{make_parents, parents_note};
+use crate::parts::tree::plan::TreeChange;
 use crate::parts::tree::{self, TreeState};
 use crate::support::file_failure::file_failure;
 use crate::support::secret_content::mark_secret;
@@ -275,15 +276,59 @@ fn execute(
         done.sha256 = Some(sha256(text.as_bytes()));
     }
     match plan(file, state) {
-        FilePlan::Inside(own, changes) => {
-            execute_plan(file, state, *own, ready, &mut done, context)?;
-            if let Some(inside) = &state.inside {
-                tree::execute::apply(&file.path, &changes, inside, file.backup, context)?;
-            }
-        }
+        FilePlan::Inside(own, changes) => fill(file, state, *own, &changes, &mut done, context)?,
         plan => execute_plan(file, state, plan, ready, &mut done, context)?,
     }
     Ok(done)
+}
+
+/// Changes a directory and what is in it, and gives the directory away last, as [`tree::execute::apply`] does.
+fn fill(
+    file: &DesiredFile,
+    state: &FileState,
+    own: FilePlan,
+    changes: &[TreeChange],
+    done: &mut FileEffect,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let attributes = attributes(file, state);
+    let of_ccm = FileAttributes { uid: None, gid: None, ..attributes };
+    let is_new = own == FilePlan::MakeDirectory;
+    if is_new {
+        make_directory(file, state, of_ccm, done, context)?;
+    }
+    if let Some(inside) = &state.inside {
+        let filled = tree::execute::apply(&file.path, changes, inside, file.backup, context);
+        filled.map_err(|failure| Failure { changed: failure.changed || is_new, ..failure })?;
+    }
+    let given = match own {
+        FilePlan::MakeDirectory if attributes.uid.is_some() || attributes.gid.is_some() => {
+            let given = FileAttributes { mode: None, ..attributes };
+            context.host.files.set_attributes(&file.path, given).map_err(|error| file_failure(&error))
+        }
+        FilePlan::MakeDirectory => Ok(()),
+        own => execute_plan(file, state, own, ReadyContent::Declared, done, context),
+    };
+    given.map_err(|failure| Failure { changed: true, ..failure })
+}
+
+/// Makes the directory, and those above it.
+fn make_directory(
+    file: &DesiredFile,
+    state: &FileState,
+    attributes: FileAttributes,
+    done: &mut FileEffect,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let files = context.host.files;
+    done.parents = make_parents(&state.missing_parents, files)?;
+    if let Some(note) = parents_note(&state.missing_parents) {
+        context.note(note);
+    }
+    files.make_directory(&file.path, attributes).map_err(|error| {
+        let failure = file_failure(&error);
+        Failure { changed: failure.changed || done.parents > 0, ..failure }
+    })
 }
 
 fn execute_plan(
@@ -319,16 +364,7 @@ fn execute_plan(
                 result => result.map_err(|error| file_failure(&error))?,
             }
         }
-        FilePlan::MakeDirectory => {
-            done.parents = make_parents(&state.missing_parents, files)?;
-            if let Some(note) = parents_note(&state.missing_parents) {
-                context.note(note);
-            }
-            files.make_directory(&file.path, attributes).map_err(|error| {
-                let failure = file_failure(&error);
-                Failure { changed: failure.changed || done.parents > 0, ..failure }
-            })?;
-        }
+        FilePlan::MakeDirectory => make_directory(file, state, attributes, done, context)?,
         FilePlan::MakeLink(change) => link::execute(file, change, context)?,
         FilePlan::Remove(what) => {
             if file.backup && what == Removal::File {

@@ -206,6 +206,42 @@ fn sensitive_trees_show_neither_sizes_nor_content() {
 }
 
 #[test]
+fn a_tree_is_given_away_from_the_inside() {
+    if !needs_root() {
+        return;
+    }
+    for (properties, has_source) in [
+        (&[("recurse", "true"), ("owner", "4242")][..], false),
+        (&[("recurse", "true"), ("owner", "4242"), ("group", "4242"), ("mode", "0640")], false),
+        (&[("source", "source"), ("owner", "4242")], true),
+        (&[("source", "source"), ("recurse", "true"), ("owner", "4242"), ("mode", "0600")], true),
+    ] {
+        for is_new in [false, true] {
+            if is_new && !has_source {
+                continue;
+            }
+            let scratch = Scratch::new();
+            for name in ["f", "a/g", "a/b/c/h"] {
+                if !is_new {
+                    scratch.write(&format!("tree/{name}"), "old");
+                }
+                scratch.write(&format!("source/{name}"), "new");
+            }
+            let noop = Runs { noop: true, ..Runs::here(&scratch) }.apply(tree(&scratch, properties));
+            assert!(noop.outcome.is_change() && noop.warnings.is_empty(), "{noop:?}");
+            let done = Runs::here(&scratch).apply(tree(&scratch, properties));
+            assert_eq!(done.outcome, Outcome::Changed, "{properties:?} {done:?}");
+            for path in ["tree", "tree/f", "tree/a", "tree/a/g", "tree/a/b", "tree/a/b/c", "tree/a/b/c/h"] {
+                let found = std::fs::symlink_metadata(scratch.at(path)).expect("an entry");
+                assert_eq!(found.uid(), 4242, "{properties:?} {path}");
+            }
+            let again = Runs::here(&scratch).apply(tree(&scratch, properties));
+            assert_eq!(again.outcome, Outcome::Unchanged, "{properties:?}");
+        }
+    }
+}
+
+#[test]
 fn hard_links_to_files_of_others_are_not_given_away() {
     if !needs_root() {
         return;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, Files, InspectOptions, WalkStep, temp_path};
+use ccm_host::{FileAttributes, FileKind, Files, InspectOptions, WalkStep, temp_path};
 use ccm_model::Failure;
 
 use super::decide::CheckoutEffect;
@@ -75,6 +75,10 @@ async fn clone_in_place(
     }
     let mut made = vec![OsString::from(".git")];
     let cloned = async {
+        // A killed run may have left it without its owner.
+        if is_empty(&repository, files)? {
+            files.remove(&repository, false).map_err(|error| file_failure(&error))?;
+        }
         if !files.exists(&repository).unwrap_or_default() {
             files.make_directory(&repository, attributes).map_err(|error| file_failure(&error))?;
         }
@@ -126,6 +130,11 @@ async fn top_names(revision: &str, tool: &GitTool, context: &Context<'_>) -> Res
 fn entries(directory: &Path, files: &dyn Files) -> Result<Vec<OsString>, Failure> {
     let found = files.walk(directory, &|_, _| WalkStep::List).map_err(|error| file_failure(&error))?;
     Ok(found.into_iter().flatten().map(|entry| entry.path.into_os_string()).collect())
+}
+
+fn is_empty(directory: &Path, files: &dyn Files) -> Result<bool, Failure> {
+    let found = files.inspect(directory, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    Ok(found.target.is_some_and(|found| found.kind == FileKind::Directory { empty: Some(true) }))
 }
 
 /// Removes from a directory what was made in it. The repository is the last, so that the next run knows what is left of a

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, Files, NewContent, NewFile, WalkStep};
+use ccm_host::{FileAttributes, Files, NewContent, NewFile, WalkStep, temp_path};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::checkout::account;
@@ -31,10 +31,12 @@ pub(crate) fn is_interrupted(repository: &Path, files: &dyn Files) -> bool {
     files.exists(&repository.join(MARKER)).unwrap_or_default()
 }
 
-/// Returns `true` if a run died before git had made this repository.
+/// Returns `true` if a run died before git had made this repository, perhaps while it wrote the marker.
 pub(crate) fn is_begun(repository: &Path, files: &dyn Files) -> bool {
-    let exists = |name: &str| files.exists(&repository.join(name)).unwrap_or(true);
-    is_interrupted(repository, files) && !PARTS.into_iter().all(exists)
+    let exists = |path: &Path| files.exists(path).unwrap_or_default();
+    let marker = repository.join(MARKER);
+    let is_ours = exists(&marker) || exists(&temp_path(&marker));
+    is_ours && !PARTS.into_iter().all(|name| exists(&repository.join(name)))
 }
 
 /// Writes the marker into a repository.

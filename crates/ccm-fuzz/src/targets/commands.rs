@@ -65,7 +65,8 @@ pub(crate) fn run(input: &[u8]) {
         .with_link("/w/loop", "loop/x");
     let limits = AnalysisLimits { depth: 16, commands: 500, effects: 2_000 };
     for dialect in [ShellDialect::Sh, ShellDialect::Bash] {
-        let request = with_environment(PolicyRequest::text(&*text, dialect, "/w"));
+        let mut request = with_environment(PolicyRequest::text(&*text, dialect, "/w"));
+        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
         let analysis = analyse(&request, &machine, &limits);
         check(&request.shown_text(), &analysis, &limits);
         assert_eq!(analysis, analyse(&request, &machine, &limits));
@@ -74,6 +75,9 @@ pub(crate) fn run(input: &[u8]) {
         restricted.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: true });
         let stricter = analyse(&restricted, &machine, &limits);
         assert!(verdict(&stricter) >= verdict(&analysis), "{text:?}");
+        // Without a workspace nothing is inside.
+        let without = analyse(&PolicyRequest { workspace: None, ..request }, &machine, &limits);
+        assert!(verdict(&without) >= verdict(&analysis), "{text:?}");
     }
     let words: Vec<&str> = text.split(' ').collect();
     let request = with_environment(PolicyRequest::words(words, "/w"));

@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         let given = if is_described { &resource.properties } else { &Properties::default() };
         Transaction {
             id: resource.id.clone(),
-            alias: resource.aliases.first().map(|alias| alias.to_string()),
+            alias: resource.aliases.first().map(ToString::to_string),
             at,
             duration: self.run.elapsed(began),
             provider: result.provider.map(Into::into),

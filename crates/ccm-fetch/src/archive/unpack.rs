@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::PathBuf;
 
+use ccm_model::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
 use super::decompression::{OutputBudget, open};
@@ -54,7 +55,7 @@ fn sha256(
         }
     }
     file.rewind().map_err(unreadable)?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 /// Extracts an archive. Before files are moved into place, an error leaves nothing behind.

@@ -16,6 +16,7 @@ use crate::read::reader::{Manifest, Reader};
 use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{shown, shown_path};
+use crate::scopes::Scopes;
 use crate::unchecked::UnknownPaths;
 
 const MAX_DEPTH: usize = 10;
@@ -105,13 +106,16 @@ impl OuterContext {
     }
 }
 
-/// Reads the text of a manifest. An error is a kind, a message and a hint.
+/// Kind, message and hint of the error of a manifest that can't be read.
+type UnreadableManifest = (DiagnosticKind, String, Option<String>);
+
+/// Reads the text of a manifest.
 fn text_of(
     context: &EvalContext<'_>,
     written: &str,
     path: &Path,
     directory: &Path,
-) -> Result<Arc<str>, (DiagnosticKind, String, Option<String>)> {
+) -> Result<Arc<str>, UnreadableManifest> {
     if is_url(written) {
         let message = format!("the manifest `{}`: a URL is not supported", shown(written));
         let hint = "download the file first, and use its path".to_owned();
@@ -132,6 +136,76 @@ fn is_url(path: &str) -> bool {
     })
 }
 
+/// Returns the error of a manifest that may not be applied here.
+fn refusal(
+    children: &ChildManifests,
+    draft: &ResourceDraft,
+    path: &Path,
+    outer: &OuterContext,
+) -> Option<Diagnostic> {
+    let refused = |kind, message: String| Some(Diagnostic::error(kind, draft.resource.span, message));
+    if outer.forbids_apply {
+        let message =
+            "this manifest may not apply others, because its parent applies it with `allow_apply: false`";
+        return refused(DiagnosticKind::Conflict, message.to_owned());
+    }
+    if let Some(first) = outer.paths.iter().position(|before| before == path) {
+        let mut cycle: Vec<String> = outer.paths[first..].iter().map(|path| shown_path(path)).collect();
+        cycle.push(shown_path(path));
+        return refused(DiagnosticKind::Cycle, format!("a manifest applies itself: {}", cycle.join(" -> ")));
+    }
+    // The first path is the top manifest.
+    if outer.paths.len() > MAX_DEPTH {
+        let message = format!("manifests are nested more than {MAX_DEPTH} deep");
+        return refused(DiagnosticKind::LimitExceeded, message);
+    }
+    if children.reads == MAX_READS {
+        let message = format!("manifests are applied more than {MAX_READS} times");
+        return refused(DiagnosticKind::LimitExceeded, message);
+    }
+    None
+}
+
+/// Returns the source and the text of a manifest, which is read once.
+fn source_of(
+    scopes: &mut Scopes<'_, '_>,
+    written: &str,
+    path: &Path,
+    directory: &Path,
+) -> Result<(SourceId, Arc<str>), UnreadableManifest> {
+    if let Some(known) = scopes.children.texts.get(path) {
+        return Ok(known.clone());
+    }
+    let text = text_of(&scopes.context, written, path, directory)?;
+    let source = scopes.context.texts.borrow_mut().add(path.display().to_string(), Arc::clone(&text));
+    scopes.children.texts.insert(path.to_owned(), (source, Arc::clone(&text)));
+    Ok((source, text))
+}
+
+/// Returns `true` if an earlier resource applies the same manifest with the same data. It brings the same resources, also those
+/// that have no second declaration, such as commands, so that those from `first` on are dropped.
+fn replaced_by_earlier(
+    reader: &mut Reader<'_, '_>,
+    draft: &mut ResourceDraft,
+    applied: AppliedManifest,
+    first: usize,
+) -> bool {
+    if draft.resource.control != Control::Managed {
+        return false;
+    }
+    let children = &mut reader.scopes.children;
+    let Some(earlier) = children.applied.iter().find(|earlier| earlier.is_equal(&applied)) else {
+        children.applied.push(applied);
+        return false;
+    };
+    draft.same_child = Some(earlier.group);
+    draft.resource.node_of = None;
+    reader.declared.drafts.truncate(first);
+    children.groups.truncate(applied.group.get());
+    children.applied.retain(|known| known.group < applied.group);
+    true
+}
+
 /// Reads the manifest that a resource applies. The child's resources precede the resource in the catalog.
 pub(crate) fn read(
     reader: &mut Reader<'_, '_>,
@@ -149,7 +223,6 @@ pub(crate) fn read(
     if is_off && child.path != &*draft.resource.id.name && may_hold_any(child.path) {
         return;
     }
-    let span = draft.resource.span;
     let directory = reader.scopes.manifests[draft.manifest].directory.clone();
     let path = normalize(&directory.join(child.path));
     let (noop, health_check_only) = (child.noop, child.health_check_only || outer.health_check_only);
@@ -167,54 +240,23 @@ pub(crate) fn read(
     if let Some(node) = child.data {
         reader.data_keys.add_data(node, reader.has_assignments);
     }
-    let refused = |kind, message: String| Diagnostic::error(kind, span, message);
-    if outer.forbids_apply {
-        let message =
-            "this manifest may not apply others, because its parent applies it with `allow_apply: false`";
-        diagnostics.push(refused(DiagnosticKind::Conflict, message.to_owned()));
-        return;
-    }
-    if let Some(first) = outer.paths.iter().position(|before| *before == path) {
-        let mut cycle: Vec<String> = outer.paths[first..].iter().map(|path| shown_path(path)).collect();
-        cycle.push(shown_path(&path));
-        // Removes the name, so that no duplicate resource is reported too.
-        draft.has_name = false;
-        let message = format!("a manifest applies itself: {}", cycle.join(" -> "));
-        diagnostics.push(refused(DiagnosticKind::Cycle, message));
-        return;
-    }
-    // The first path is the top manifest.
-    if outer.paths.len() > MAX_DEPTH {
-        let message = format!("manifests are nested more than {MAX_DEPTH} deep");
-        diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
-        return;
-    }
-    if reader.scopes.children.reads == MAX_READS {
-        let message = format!("manifests are applied more than {MAX_READS} times");
-        diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
+    if let Some(refusal) = refusal(&reader.scopes.children, draft, &path, outer) {
+        // Without the name, no duplicate resource is reported too.
+        draft.has_name &= refusal.kind != DiagnosticKind::Cycle;
+        diagnostics.push(refusal);
         return;
     }
     reader.scopes.children.reads += 1;
-    let known = reader.scopes.children.texts.get(&path).cloned();
-    let read = known.map_or_else(
-        || {
-            let text = text_of(&reader.scopes.context, child.path, &path, &directory)?;
-            let name = path.display().to_string();
-            Ok((reader.scopes.context.texts.borrow_mut().add(name, Arc::clone(&text)), text))
-        },
-        Ok,
-    );
-    let (source, text) = match read {
+    let (source, text) = match source_of(&mut reader.scopes, child.path, &path, &directory) {
         Ok(read) => read,
         Err((kind, message, hint)) => {
             let mut written = draft.resource.properties.given().map(|entry| &entry.value);
             let named = written.find(|value| value.as_text() == Some(child.path)).map(|value| value.span);
-            let error = Diagnostic::error(kind, named.unwrap_or(span), message);
+            let error = Diagnostic::error(kind, named.unwrap_or(draft.resource.span), message);
             diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
             return;
         }
     };
-    reader.scopes.children.texts.insert(path.clone(), (source, Arc::clone(&text)));
     let index = GroupIndex::from_usize(reader.scopes.children.groups.len());
     let outer_noop = outer.group.is_some_and(|outer| reader.scopes.children.groups[outer.get()].noop);
     let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -257,21 +299,10 @@ pub(crate) fn read(
         noop: noop || outer_noop,
         group: index,
     };
-    let children = &mut reader.scopes.children;
-    let earlier =
-        children.applied.iter().find(|earlier| earlier.is_equal(&applied)).map(|earlier| earlier.group);
-    if let Some(earlier) = earlier.filter(|_| draft.resource.control == Control::Managed) {
-        // The earlier one brings these resources, also those that have no second declaration, such as commands.
-        reader.declared.drafts.truncate(first);
-        children.groups.truncate(index.get());
-        children.applied.retain(|applied| applied.group < index);
-        draft.resource.node_of = None;
-        draft.same_child = Some(earlier);
+    if replaced_by_earlier(reader, draft, applied, first) {
         return;
     }
-    if draft.resource.control == Control::Managed {
-        children.applied.push(applied);
-    }
+    let children = &mut reader.scopes.children;
     children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
     if health_check_only {
         for draft in &mut reader.declared.drafts[first..] {

@@ -142,7 +142,7 @@ pub(crate) fn lone_name(element: Node, index: usize, types: &Types<'_>) -> Resul
     let error = expected("a name, or `NAME:` with its properties below it", &element);
     let NodeValue::Scalar(scalar) = element.value else { return Err(error) };
     // `command:echo` and `name:` without a space are one text.
-    let key = scalar.text.split_once(':').map(|(key, _)| key).unwrap_or_else(|| &scalar.text);
+    let key = scalar.text.split(':').next().unwrap_or_default();
     let is_key = matches!(key, "name" | "defaults") || types.has_property(index, key);
     if is_key && scalar.text.len() > key.len() {
         return Err(error.with_hint(format!("put a space after the colon: `{key}: …`")));

@@ -84,7 +84,9 @@ impl Positions {
             return;
         }
         for by in managed.values_mut() {
-            by.iter_mut().for_each(|index| *index = self.resources[index.get()]);
+            for index in by.iter_mut() {
+                *index = self.resources[index.get()];
+            }
             by.dedup();
         }
     }

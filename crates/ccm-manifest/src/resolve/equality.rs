@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{Control, Node, NodeMap, NodeValue};
-use ccm_properties::{PropertyKind, TypeSpec, aliases, find, is_web_address};
+use ccm_properties::{PropertyKind, SourcesView, TypeSpec, aliases, find, is_web_address};
 
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
@@ -80,7 +80,7 @@ fn values<'d>(
 ) -> BTreeMap<&'d str, Value> {
     let sources = spec.sources();
     let ensure = draft.resource.ensure.as_ref().map(|ensure| &*ensure.value);
-    let template = sources.and_then(|view| view.template()).map(|(source, _)| source);
+    let template = sources.and_then(SourcesView::template).map(|(source, _)| source);
     let tree = sources.and_then(|view| view.tree(ensure)).map(|tree| tree.property);
     let value = |entry: &'d ccm_model::NodeEntry| {
         let written = &*entry.key.text;

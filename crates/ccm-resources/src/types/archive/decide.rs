@@ -204,8 +204,8 @@ pub(crate) fn stranger(
     state: &ArchiveState,
     (uid, gid, mode): (u32, u32, u32),
 ) -> Option<Stranger> {
-    let (own_uid, own_gid) = state.own;
-    if uid != 0 && uid != own_uid && Some(uid) != state.uid {
+    let (own_user, own_group) = state.own;
+    if uid != 0 && uid != own_user && Some(uid) != state.uid {
         return Some(Stranger::Owner(uid));
     }
     // The manifest may share the file.
@@ -215,7 +215,7 @@ pub(crate) fn stranger(
     if mode & 0o002 != 0 {
         return Some(Stranger::Everybody);
     }
-    let is_of_others = gid != 0 && gid != own_gid && Some(gid) != state.gid;
+    let is_of_others = gid != 0 && gid != own_group && Some(gid) != state.gid;
     (mode & 0o020 != 0 && is_of_others).then_some(Stranger::Group(gid))
 }
 

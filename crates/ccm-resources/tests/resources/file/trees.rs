@@ -232,7 +232,7 @@ fn a_tree_is_given_away_from_the_inside() {
             let done = Runs::here(&scratch).apply(tree(&scratch, properties));
             assert_eq!(done.outcome, Outcome::Changed, "{properties:?} {done:?}");
             for path in ["tree", "tree/f", "tree/a", "tree/a/g", "tree/a/b", "tree/a/b/c", "tree/a/b/c/h"] {
-                let found = std::fs::symlink_metadata(scratch.at(path)).expect("an entry");
+                let found = fs::symlink_metadata(scratch.at(path)).expect("an entry");
                 assert_eq!(found.uid(), 4242, "{properties:?} {path}");
             }
             let again = Runs::here(&scratch).apply(tree(&scratch, properties));

@@ -137,10 +137,7 @@ fn a_manifest_can_remove_a_service_again_and_again() {
         machine.has("inactive dead", &["LoadState=not-found", "UnitFileState="]);
         let mut package = absent("package", "web-server");
         if has_edge {
-            package.require.push(ccm_model::Dependency {
-                on: ccm_model::ResourceIndex::from_usize(0),
-                span: ccm_model::Span::default(),
-            });
+            package.require.push(Dependency { on: ResourceIndex::from_usize(0), span: Span::default() });
         }
         let outcome = machine.run(vec![stopped(), package], true)[0].outcome.clone();
         assert_eq!(outcome == Outcome::Unchanged, has_edge);

@@ -45,6 +45,7 @@ fn each_machine_has_its_data() {
     let scratch = prepared();
     for (host, role, content) in [
         ("web1", "web", r#"data ["ca-certificates","openssl","nginx"] S3cr3t-of-web1"#),
+        ("web1.example.net", "web", r#"data ["ca-certificates","openssl","nginx"] S3cr3t-of-web1"#),
         ("web2", "web", r#"role ["ca-certificates","openssl","nginx"] not-set-yet"#),
         ("web2", "db", r#"data ["ca-certificates"] not-set-yet"#),
     ] {

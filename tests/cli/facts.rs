@@ -66,6 +66,40 @@ fn later_custom_facts_win() {
 }
 
 #[test]
+fn lists_of_facts_are_replaced() {
+    let scratch = Scratch::new();
+    scratch.write("config/ccm/facts.yml", "roles: [db, web]\nsite: {racks: [1, 2], name: north}\n");
+    scratch.write("config/ccm/facts.d/a.yml", "roles: [mail]\n");
+    assert_eq!(facts(&scratch, &["roles", "--raw"]).stdout, "mail\n");
+    scratch.write("more.yaml", "site: {racks: [7]}\n");
+    assert_eq!(facts(&scratch, &["site.racks", "--raw", "--facts", "more.yaml"]).stdout, "7\n");
+    assert_eq!(facts(&scratch, &["site.name", "--raw", "--facts", "more.yaml"]).stdout, "north\n");
+}
+
+#[test]
+fn a_fact_that_nothing_uses_is_named() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "m.yaml",
+        "ccm:\n  resources:\n    - file:\n        - /srv/x: {content: \"{{ Facts.role }} {{ lookup('facts.site.name', '') }}\"}\n",
+    );
+    for (fact, nearest) in [
+        ("role=web", None),
+        ("site.name=north", None),
+        ("site={}", None),
+        ("rol=web", Some("`role`")),
+        ("site.nmae=north", Some("`site.name`")),
+        ("banana=1", Some("")),
+    ] {
+        let called = ccm(&scratch, &["validate", "m.yaml", "--fact", "role=db", "--fact", fact]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        let is_warned = called.stderr.contains("no expression uses this fact");
+        assert_eq!(is_warned, nearest.is_some(), "{fact}: {}", called.shown());
+        assert!(called.stderr.contains(nearest.unwrap_or_default()), "{fact}: {}", called.shown());
+    }
+}
+
+#[test]
 fn an_unknown_path_comes_with_the_nearest_known_one() {
     let scratch = Scratch::new();
     for (path, nearest) in
@@ -112,6 +146,8 @@ fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
     scratch.write("config/ccm/facts.d/huge.yaml", "x: 1\n".repeat(300_000));
     scratch.write("config/ccm/facts.d/bytes.yaml", b"x: \xff\n");
     std::os::unix::fs::symlink(real, scratch.path().join("config/ccm/facts.d/link.yaml")).expect("a link");
+    scratch.write("config/ccm/facts.d/role.sh", "#!/bin/sh\necho role=db\n");
+    scratch.write("config/ccm/facts.d/.role.yaml.swp", "");
     let called = facts(&scratch, &["role"]);
     assert_eq!((called.code, &*called.stdout), (0, "\"web\"\n"));
     let file = |name: &str| format!("\"[dir]/config/ccm/facts.d/{name}.yaml\"");
@@ -122,6 +158,7 @@ fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
             ("", &[&bytes, "UTF-8", "line 1, column 4", "0xFF"], &[]),
             ("", &[&huge, "1048576 bytes"], &[]),
             ("", &[&link, "symbolic link"], &[]),
+            ("", &["\"[dir]/config/ccm/facts.d/role.sh\" is not read", "no program is run"], &[]),
         ],
     );
 }

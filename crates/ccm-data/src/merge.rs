@@ -121,6 +121,24 @@ pub fn deep(base: &mut Value, over: &Value) {
     }
 }
 
+/// Merges facts into facts: maps are merged key by key, lists and other values replaced.
+pub fn facts(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Map(base), Value::Map(over)) => {
+            let base = Arc::make_mut(base);
+            for (key, over) in &**over {
+                match base.get_mut(key) {
+                    Some(base) => facts(base, over),
+                    None => {
+                        base.insert(Arc::clone(key), over.clone());
+                    }
+                }
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -154,6 +172,18 @@ mod tests {
             ("{}", "{a: [1]}", "{a: [1]}"),
         ] {
             let found = merged(deep, &value(base), &value(over));
+            assert!(same(&found, &value(expected)), "{base} {over}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn facts_replace_lists() {
+        for (base, over, expected) in [
+            ("{a: {x: 1, l: [1]}, b: 2}", "{a: {l: [2], z: 3}}", "{a: {x: 1, l: [2], z: 3}, b: 2}"),
+            ("{a: [1, 2]}", "{a: []}", "{a: []}"),
+            ("{a: {x: 1}}", "{a: ~}", "{a: ~}"),
+        ] {
+            let found = merged(facts, &value(base), &value(over));
             assert!(same(&found, &value(expected)), "{base} {over}: {found:?}");
         }
     }

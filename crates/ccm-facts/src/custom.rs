@@ -44,9 +44,9 @@ impl CustomFacts {
 
     /// Reads the files, in order of increasing precedence.
     ///
-    /// Each directory holds `facts.json`, `facts.yaml`, and in `facts.d` files that end in `.json` or
-    /// `.yaml`, sorted by name; other and hidden files are ignored, and no file is ever run. Not read, with
-    /// a warning, are links and special files, files of more than 1 MiB, and for root files that another user
+    /// Each directory holds `facts.json`, `facts.yaml`, `facts.yml`, and in `facts.d` files that end in `.json`, `.yaml` or
+    /// `.yml`, sorted by name; hidden files are ignored, and no file is ever run. Not read, with a warning, are files with other
+    /// endings, links and special files, files of more than 1 MiB, and for root files that another user
     /// owns or may write.
     pub fn read(&self) -> (Vec<CustomFile>, Vec<Warning>) {
         let mut reader = CustomFactReader { files: Vec::new(), warnings: Vec::new(), left: MAX_TOTAL };
@@ -68,12 +68,19 @@ struct CustomFactReader {
 impl CustomFactReader {
     fn directory(&mut self, path: &Path) -> Result<(), ConfigurationError> {
         let Some(directory) = ConfigurationDirectory::open(path)? else { return Ok(()) };
-        for name in ["facts.json", "facts.yaml"] {
+        for name in ["facts.json", "facts.yaml", "facts.yml"] {
             self.file(&directory, OsStr::new(name));
         }
         let Some(parts) = directory.enter(OsStr::new("facts.d"))? else { return Ok(()) };
-        for name in parts.names(MAX_NAMES)?.iter().filter(|name| holds_facts(name)) {
+        let names = parts.names(MAX_NAMES)?;
+        let (read, others): (Vec<_>, Vec<_>) =
+            names.iter().filter(|name| !is_hidden(name)).partition(|name| holds_facts(name));
+        for name in read {
             self.file(&parts, name);
+        }
+        if let Some((first, rest)) = others.split_first() {
+            let path = parts.path().join(first);
+            self.warnings.push(Warning::OtherEndings { path, others: rest.len() });
         }
         Ok(())
     }
@@ -100,7 +107,11 @@ impl CustomFactReader {
     }
 }
 
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
 fn holds_facts(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    !name.starts_with(b".") && (name.ends_with(b".json") || name.ends_with(b".yaml"))
+    [&b".json"[..], b".yaml", b".yml"].iter().any(|ending| name.ends_with(ending))
 }

@@ -55,6 +55,17 @@ pub enum Warning {
         #[source]
         byte: Option<InvalidByte>,
     },
+    /// Files in the directory of custom facts that have other endings, such as programs.
+    #[error(
+        "\"{}\"{} not read: custom facts are in files that end in .json, .yaml or .yml, and no program is run",
+        path.display(), more(*others)
+    )]
+    OtherEndings {
+        /// Path of the first one.
+        path: PathBuf,
+        /// Number of others.
+        others: usize,
+    },
     /// Files of custom facts that exceed the total limit.
     #[error(
         "custom facts are left out: \"{}\" exceeds the total of {limit} bytes",
@@ -66,4 +77,12 @@ pub enum Warning {
         /// Limit in bytes.
         limit: u64,
     },
+}
+
+fn more(others: usize) -> String {
+    match others {
+        0 => " is".to_owned(),
+        1 => " and another file beside it are".to_owned(),
+        others => format!(" and {others} other files beside it are"),
+    }
 }

@@ -134,6 +134,11 @@ impl SourceMap {
         id
     }
 
+    /// Returns all texts.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter()
+    }
+
     /// Returns a text by its number.
     pub fn get(&self, id: SourceId) -> Option<&Source> {
         self.sources.get(id.0 as usize)

@@ -11,7 +11,9 @@ use ccm_facts::{Subtree, Subtrees};
 use ccm_governance::signed::ReadRecord;
 use ccm_host::{ConfigurationError, FileError, TreeEntryKind, WalkStep, file_text};
 use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
-use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap, error_layers};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, FileVersion, Severity, SourceMap, closest, error_layers, escape_control,
+};
 use ccm_redaction::Secrets;
 
 use crate::doors::OpenDoors;
@@ -43,6 +45,8 @@ pub(crate) struct MachineSources {
     of_machine: RefCell<Value>,
     /// Files that the manifest and its values were read from. Facts and the environment are no part of them.
     pub(crate) reads: Rc<ReadRecord>,
+    /// Paths of facts that expressions name.
+    needed: RefCell<Vec<FactPath>>,
     /// Facts in files, and given facts.
     file_facts: OnceCell<Result<Value, Vec<Diagnostic>>>,
 }
@@ -68,6 +72,7 @@ impl MachineSources {
             has_environment: false,
             dotenv,
             reads: Rc::new(reads),
+            needed: RefCell::default(),
             gathered: Cell::new(Subtrees::NONE),
             of_machine: RefCell::new(Value::map::<&str>([])),
             file_facts: OnceCell::new(),
@@ -130,13 +135,13 @@ impl MachineSources {
             self.warn(&warnings);
             for file in custom {
                 match read_facts(&file.path, &file.text, texts) {
-                    Ok(found) => merge::deep(&mut facts_in_files, &found),
+                    Ok(found) => merge::facts(&mut facts_in_files, &found),
                     Err(found) => errors.extend(found),
                 }
             }
         }
         match self.given(texts) {
-            Ok(given) => given.iter().for_each(|found| merge::deep(&mut facts_in_files, found)),
+            Ok(given) => given.iter().for_each(|found| merge::facts(&mut facts_in_files, found)),
             Err(found) => errors.extend(found),
         }
         if errors.is_empty() { Ok(facts_in_files) } else { Err(errors) }
@@ -214,6 +219,34 @@ impl MachineSources {
             None => self.given(texts).err().unwrap_or_default(),
         }
     }
+
+    /// Returns a warning for each fact that was assigned and that nothing names: neither an expression that was evaluated nor
+    /// any text that was read.
+    pub(crate) fn unused_assignments(&self, texts: &SourceMap) -> Vec<Diagnostic> {
+        let needed = self.needed.borrow();
+        let is_used = |path: &[String]| {
+            let is_needed = needed.iter().any(|needed| path.starts_with(needed) || needed.starts_with(path));
+            is_needed || path.last().is_none_or(|key| texts.iter().any(|source| has_word(&source.text, key)))
+        };
+        let known = needed.iter().map(|path| path.join("."));
+        let known: Vec<String> = known.collect();
+        let warning = |path: Vec<String>| {
+            let name = path.join(".");
+            let message = format!("--fact {}: no expression uses this fact", escape_control(&name));
+            let near = closest(&name, known.iter().map(String::as_str));
+            Diagnostic::without_location(DiagnosticKind::NoEffect, message).with_suggestion(near)
+        };
+        let paths = self.given.assignments.iter().filter_map(|pair| assignment::path(pair).ok());
+        let unused = paths.filter(|path| !is_used(path)).map(warning);
+        unused.map(|found| Diagnostic { severity: Severity::Warning, ..found }).collect()
+    }
+}
+
+/// Returns `true` if a text holds a word, and not only as a part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |part: char| part.is_alphanumeric() || part == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 /// Reads a file of facts.
@@ -265,10 +298,13 @@ impl Sources for MachineSources {
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         self.gather(needed);
+        if !self.given.assignments.is_empty() {
+            self.needed.borrow_mut().extend_from_slice(needed);
+        }
         let facts_in_files = self.file_facts.get_or_init(|| self.file_facts(texts)).clone()?;
         self.gather(&misspelt(needed, &facts_in_files));
         let mut facts = self.of_machine.borrow().clone();
-        merge::deep(&mut facts, &facts_in_files);
+        merge::facts(&mut facts, &facts_in_files);
         Ok(facts)
     }
 

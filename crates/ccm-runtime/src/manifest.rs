@@ -58,6 +58,7 @@ impl Session {
         let mut texts = loaded.texts();
         // A file of facts that no expression names has to be readable as well.
         let unread = input.machine.errors_of_unread(&mut texts);
+        loaded.diagnostics.extend(input.machine.unused_assignments(&texts));
         let mut catalog = loaded.catalog.take().filter(|_| unread.is_empty());
         loaded.diagnostics.extend(unread);
         let mut judged = catalog

@@ -86,11 +86,9 @@ fn files_are_read_in_order_of_precedence() {
 }
 
 #[test]
-fn other_files_are_ignored() {
+fn files_with_other_endings_are_named_and_not_read() {
     let scratch = Scratch::new();
-    for name in
-        ["facts.yml", "other.yaml", "facts.d/a.yml", "facts.d/a.txt", "facts.d/a.yaml~", "facts.d/.a.yaml"]
-    {
+    for name in ["other.yaml", "facts.d/a.yam", "facts.d/a.txt", "facts.d/a.yaml~", "facts.d/.a.yaml"] {
         scratch.write(&format!("system/{name}"), "left: alone");
     }
     let ran = scratch.path().join("ran");
@@ -104,7 +102,11 @@ fn other_files_are_ignored() {
     let (files, warnings) = read(&scratch);
     assert_eq!(files.len(), 1, "{files:?}");
     assert!(files[0].starts_with("system/facts.d/program.yaml=#!/bin/sh"), "{files:?}");
-    assert_eq!(warnings, [""; 0]);
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(
+        warning.starts_with("\"system/facts.d/a.txt\" and 5 other files beside it are not read"),
+        "{warning}"
+    );
     assert!(!ran.exists());
 }
 
@@ -199,9 +201,9 @@ fn too_many_names_are_a_warning() {
     let scratch = Scratch::new();
     scratch.write("system/facts.json", "{}");
     for number in 0..1000 {
-        scratch.write(&format!("system/facts.d/{number}"), "");
+        scratch.write(&format!("system/facts.d/.{number}"), "");
     }
-    scratch.write("system/facts.d/0", "");
+    scratch.write("system/facts.d/.0", "");
     assert_eq!(read(&scratch).1, [""; 0]);
     scratch.write("system/facts.d/one more", "");
     let (files, warnings) = read(&scratch);

@@ -108,8 +108,19 @@ impl<'a, 's> LevelFiles<'a, 's> {
                 .with_hint("use facts that are simple names: each part of the entry is the name of a file")
         })?;
         let directory = normalize(&self.base.join(directory));
-        let path = directory.join(&below);
-        match self.context.sources.read_below(&directory, Path::new(&below)) {
+        let sources = self.context.sources;
+        let mut path = directory.join(&below);
+        let mut read = sources.read_below(&directory, Path::new(&below));
+        // A host may call itself web1 or web1.example.net.
+        if let (Ok(None), Some(short)) = (&read, short_host_name(entry, name))
+            && let Ok(below) = level_path(short)
+        {
+            read = sources.read_below(&directory, Path::new(&below));
+            if matches!(read, Ok(Some(_))) {
+                path = directory.join(&below);
+            }
+        }
+        match read {
             Ok(Some(text)) => {
                 self.bytes = self.bytes.saturating_add(text.len());
                 if self.bytes > MAX_BYTES {
@@ -176,6 +187,14 @@ impl<'a, 's> LevelFiles<'a, 's> {
         };
         is_valid.then_some(FileLevel { node, scope })
     }
+}
+
+/// Returns the name of a level without the domain, if the entry names the host.
+fn short_host_name<'n>(entry: &OrderEntry, name: &'n str) -> Option<&'n str> {
+    let host = name.rfind(':').map_or(0, |colon| colon + 1);
+    let names_host = entry.text.contains("hostname") || entry.text.contains("fqdn");
+    let dot = name[host..].find('.').filter(|dot| *dot > 0 && names_host)?;
+    Some(&name[..host + dot])
 }
 
 impl FileLevel {

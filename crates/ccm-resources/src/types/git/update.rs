@@ -142,6 +142,11 @@ pub(crate) async fn update(
             let verb = if state.url.is_some() { "set-url" } else { "add" };
             tool.change(&["remote", verb, "origin", &url.0], context).await?;
         }
+        if state.is_interrupted && state.commit.is_none() {
+            // A killed git may have added a half of the remote.
+            let all = format!("+refs/heads/*:{TRACKED}*");
+            tool.change(&["config", "--replace-all", "remote.origin.fetch", &all], context).await?;
+        }
         remove_branches(&state.blocking_branches, &tool, context).await?;
         check_out(desired, state.target.clone(), &tool, desired.force || state.is_interrupted, context).await
     }
@@ -152,8 +157,8 @@ pub(crate) async fn update(
             Ok(effect)
         }
         Err(failure) => {
-            // A stopped git may have changed a part of the files.
-            if failure.kind == FailureKind::Exit {
+            // A stopped git may have changed a part of the files, and a clone without a commit is still half of one.
+            if failure.kind == FailureKind::Exit && !(state.is_interrupted && state.commit.is_none()) {
                 let _ = unmark(&repository, files);
             }
             let is_changed = failure.kind != FailureKind::Exit || !state.blocking_branches.is_empty();

@@ -178,8 +178,17 @@ fn what_is_put_into_a_directory_during_a_clone_stays() {
 /// What a killed run may leave in the directory, step by step.
 #[test]
 fn interrupted_clone_into_a_directory_is_completed() {
-    const STEPS: [&str; 8] =
-        ["directory", "half of the marker", "marker", "config", "init", "remote", "fetch", "checkout"];
+    const STEPS: [&str; 9] = [
+        "directory",
+        "half of the marker",
+        "marker",
+        "config",
+        "init",
+        "half of the remote",
+        "remote",
+        "fetch",
+        "checkout",
+    ];
     let completed = |last: &str, revision: Option<&str>| {
         let scratch = &Scratch::new();
         let url = repository(scratch, "up");
@@ -200,7 +209,11 @@ fn interrupted_clone_into_a_directory_is_completed() {
                 }
                 "config" => drop(scratch.write("app/.git/config", "[core]\n")),
                 "init" => drop(git(&app, &["init", "--quiet", "--template="])),
-                "remote" => drop(git(&app, &["remote", "add", "origin", &url])),
+                "half of the remote" => drop(git(&app, &["config", "remote.origin.url", &url])),
+                "remote" => {
+                    let all = "+refs/heads/*:refs/remotes/origin/*";
+                    git(&app, &["config", "remote.origin.fetch", all]);
+                }
                 "fetch" => drop(git(&app, &["fetch", "--quiet", "origin"])),
                 _ => {
                     scratch.write("app/file", "tw");

@@ -313,7 +313,7 @@ fn a_mode_from_an_expression_is_text() {
         ("'{{ \"0644\" }}'", true),
         ("'{{ Data.text }}'", true),
         ("'0{{ 644 }}'", true),
-        ("'{{ Data.nothing }}'", true),
+        ("'{{ Data.nothing ?? nil }}'", true),
         ("'{{ 644 }}'", false),
         ("'{{ Data.number }}'", false),
     ] {

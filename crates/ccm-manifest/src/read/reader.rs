@@ -94,7 +94,10 @@ impl Reader<'_, '_> {
         for file in std::mem::take(&mut data.files) {
             self.data_keys.add_file(file, self.has_assignments);
         }
+        let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
+        // A required value that is missing is one error, whatever uses it.
+        data.is_incomplete |= diagnostics.found() > reported;
         debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.declared.secrets.extend(data.secrets.iter().cloned());
         let own = self.scopes.manifests.len();

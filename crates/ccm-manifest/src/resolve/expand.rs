@@ -88,8 +88,10 @@ impl<'a, 's> Expander<'a, 's> {
             let language = language_of(spec, &entry.key.text, provider, properties);
             // Property names have no braces, so the expansion can only report errors.
             self.key(&mut entry.key.clone(), TextLanguage::PLAIN);
+            let written = entry.value.clone();
             self.node(&mut entry.value, language);
             if entry.value.is_null() {
+                self.refuse_null(&entry.key.text, &written);
                 // Null makes the default visible, which may need expansion too.
                 properties.remove(&entry.key.text);
                 entries.extend(properties.entry(&entry.key.text).filter(holds_any).cloned());
@@ -99,6 +101,29 @@ impl<'a, 's> Expander<'a, 's> {
         }
         if let Some((source, content)) = spec.sources().and_then(SourcesView::template) {
             self.template(properties, source, content);
+        }
+    }
+
+    /// Refuses a property whose value is a lone name that is null: what is left out unnoticed may be meant to be there.
+    fn refuse_null(&mut self, property: &str, written: &Node) {
+        let Some(text) = written.as_text() else { return };
+        let SplitText::Parts(parts) = split(text, false) else { return };
+        let Some(inner) = lone(&parts) else { return };
+        let name = text[inner].trim();
+        let read = self.evaluator.context.expression(name);
+        let is_name = read.expression.as_ref().is_ok_and(|expression| {
+            let mentions = expression.mentions();
+            matches!(&mentions.names[..], [only] if only.range == (0..name.len()) && mentions.calls.is_empty())
+        });
+        if is_name {
+            let name = shown(name);
+            let message = format!("`{name}` is null, so that `{}` has no value", shown(property));
+            let error = Diagnostic::error(DiagnosticKind::WrongType, written.span, message);
+            self.found.refused.insert(written.span);
+            self.found.diagnostics.push(error.with_hint(format!(
+                "write `{name} ?? nil` to leave `{}` out, or `{name} ?? \"\"` for an empty text",
+                shown(property)
+            )));
         }
     }
 
@@ -314,6 +339,10 @@ impl<'a, 's> Expander<'a, 's> {
                 }
                 TextPart::Expression { inner, .. } => match self.evaluate(text, inner.clone(), span) {
                     None => known = false,
+                    Some(Computed::Null) if !self.tolerates_missing_facts => {
+                        self.refuse_null_within(text, inner.clone(), span);
+                        known = false;
+                    }
                     Some(value) => {
                         let shown: Cow<'_, str> = match &value {
                             Computed::Text(text) => Cow::Borrowed(text),
@@ -340,6 +369,18 @@ impl<'a, 's> Expander<'a, 's> {
             }
         }
         (known && self.count_bytes(whole.len(), span)).then_some(whole)
+    }
+
+    /// Refuses a null within a text, which would vanish unnoticed.
+    fn refuse_null_within(&mut self, text: &str, inner: std::ops::Range<usize>, span: Span) {
+        self.found.refused.insert(span);
+        let expression = shown(text[inner.clone()].trim());
+        let message = format!("`{expression}` is null, within a text");
+        let node = Node::text(text, span);
+        let at = node.locate(&self.evaluator.manifest.text, inner.start, inner.end);
+        let error = Diagnostic::error(DiagnosticKind::WrongType, at, message);
+        let hint = format!("write `{expression} ?? \"\"` if it may be missing");
+        self.found.diagnostics.push(error.with_hint(hint));
     }
 
     /// Counts memory that stays in use until the run. Only the first value above the limit is reported.

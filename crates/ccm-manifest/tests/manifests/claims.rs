@@ -45,7 +45,8 @@ fn shared_claims_do_not_conflict() {
 #[test]
 fn claims_use_expanded_properties() {
     let machine = Machine::with_facts("{part: part, none: null}");
-    let items = "- note: [/a: {text: '{{ Facts.part }}'}]\n- copy: [/a: {content: '{{ Facts.none }}'}]";
+    let items =
+        "- note: [/a: {text: '{{ Facts.part }}'}]\n- copy: [/a: {content: '{{ Facts.none ?? nil }}'}]";
     assert_eq!(machine.reported(&manifest(items)), Vec::<String>::new());
 }
 

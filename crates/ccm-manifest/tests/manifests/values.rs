@@ -29,9 +29,14 @@ fn a_single_expression_keeps_the_kind_of_its_value() {
         ("- note: [a: {text: '{{ Facts.n }}'}]", "text", "5"),
         ("- note: [a: {text: '{{ Facts.quoted }}'}]", "text", r#""5""#),
         ("- note: [a: {text: '{{ Facts.f }}'}]", "text", "1.5"),
-        ("- note: [a: {text: '{{ Facts.none }}'}]", "text", ""),
-        ("- note: [defaults: {text: '{{ Facts.none }}'}, a: ]", "text", ""),
-        ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.none }}'}]", "text", r#""one""#),
+        ("- note: [a: {text: '{{ Facts.none ?? nil }}'}]", "text", ""),
+        ("- note: [a: {text: '{{ true ? nil : 5 }}'}]", "text", ""),
+        ("- note: [defaults: {text: '{{ Facts.none ?? nil }}'}, a: ]", "text", ""),
+        (
+            "- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.none ?? nil }}'}]",
+            "text",
+            r#""one""#,
+        ),
         ("- note: [defaults: {text: '{{ Facts.a }}'}, a: {text: '{{ Facts.n }}'}]", "text", "5"),
         ("- note: [defaults: {text: '{{ Facts.a }}'}, a: ]", "text", r#""one""#),
         ("- note: {name: a, text: '{{ Facts.a }}'}", "text", r#""one""#),
@@ -51,7 +56,7 @@ fn surrounding_text_makes_the_value_text() {
         ("{{ Facts.n }}{{ Facts.n }}", r#""55""#),
         (" {{ Facts.n }}", r#"" 5""#),
         ("{{ Facts.yes }}!", r#""true!""#),
-        ("<{{ Facts.none }}>", r#""<>""#),
+        ("<{{ Facts.none ?? \"\" }}>", r#""<>""#),
         ("<{{ Facts.list }}>", r#""<[\"x\",5]>""#),
         ("<${ Facts.map }>", r#""<{\"k\":\"v\"}>""#),
         ("\\${ Facts.n }", r#""${ Facts.n }""#),
@@ -154,7 +159,7 @@ fn an_argv_value_stays_within_its_word() {
         ("echo {{ Facts.words }}", r#"["echo","a b"]"#),
         ("echo x{{ Facts.words }}y", r#"["echo","xa by"]"#),
         ("echo '<{{ Facts.words }}>'", r#"["echo","<a b>"]"#),
-        ("echo {{ Facts.none }} z", r#"["echo","","z"]"#),
+        ("echo {{ Facts.none ?? '' }} z", r#"["echo","","z"]"#),
         ("echo {{ Facts.nasty }} z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
         ("echo '{{ Facts.nasty }}' z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
         ("echo \\\"{{ Facts.nasty }}\\\" z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
@@ -343,4 +348,38 @@ fn typographic_quotes_around_a_text_are_pointed_out() {
     let data = Machine::default().hiera("f.yaml", "data: {a: “b”}");
     let found = data.reported("data: {a: c}\nccm: {resources: [note: [“n”: ]]}");
     assert_eq!(found, ["2:26 warning: syntax | \"n\"", "f.yaml:1:11 warning: syntax | \"b\""]);
+}
+
+#[test]
+fn a_null_that_nobody_means_is_an_error() {
+    let machine = Machine::with_facts("{none: null, map: {none: null}}").file("t", "");
+    let of = |value: &str| machine.reported(&format!("data: {{banner: , port: ~}}\n{}", manifest(value)));
+    for (value, expected) in [
+        ("{text: '{{ Data.banner }}'}", "4:24 wrong-type | Data.banner ?? nil, text, Data.banner ?? \"\""),
+        ("{text: '{{ Data.port }}'}", "4:24 wrong-type | Data.port ?? nil, text, Data.port ?? \"\""),
+        (
+            "{text: '${ Facts.map.none }'}",
+            "4:24 wrong-type | Facts.map.none ?? nil, text, Facts.map.none ?? \"\"",
+        ),
+        ("{text: 'a {{ Data.banner }}'}", "4:29 wrong-type | Data.banner ?? \"\""),
+        ("{text: '{{ Data.banner }}{{ Data.banner }}'}", "4:27 wrong-type | Data.banner ?? \"\""),
+        ("{text: 'a {{ true ? nil : 1 }}'}", "4:29 wrong-type | true ? nil : 1 ?? \"\""),
+    ] {
+        let reported = of(&format!("- note: [n: {value}]"));
+        assert_eq!(reported.first().map(String::as_str), Some(expected), "{value}: {reported:?}");
+    }
+    for value in [
+        "{text: '{{ Data.banner ?? nil }}'}",
+        "{text: '{{ Data.banner ?? \"\" }}'}",
+        "{text: 'a {{ Data.banner ?? \"\" }}'}",
+        "{text: '{{ lookup(\"data.banner\") }}'}",
+        "{text: }",
+        "{text: ~}",
+    ] {
+        assert_eq!(of(&format!("- note: [n: {value}]")), Vec::<String>::new(), "{value}");
+    }
+    // Data of a child may be null.
+    let child = machine.file("c.yaml", &format!("data: {{x: 1}}\n{}", manifest("- note: [c]")));
+    let text = format!("data: {{y: }}\n{}", manifest("- apply: [c.yaml: {data: {x: '{{ Data.y }}'}}]"));
+    assert_eq!(child.reported(&text), Vec::<String>::new());
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ccm_engine::Rule;
 
-/// Who can change a file, besides root, the user who runs ccm, and the desired owner.
+/// Those who can change a file, besides root, the user who runs ccm, and the desired owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stranger {
     /// Its owner, with this number.

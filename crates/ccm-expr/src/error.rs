@@ -28,6 +28,8 @@ pub enum Cause {
     UnknownName(String),
     /// Neither the language nor the scope has a function of this name.
     UnknownFunction(String),
+    /// A value has no method of this name.
+    UnknownMethod(String),
     /// A map lacks a key. The path ends before the first computed key: `Facts`, `host`, `inof`.
     MissingKey(Vec<String>),
     /// A function of the embedding program refused its arguments.
@@ -46,7 +48,7 @@ impl Cause {
     pub fn kind(&self) -> DiagnosticKind {
         match self {
             Self::Syntax => DiagnosticKind::ExpressionSyntax,
-            Self::Operand => DiagnosticKind::InvalidOperand,
+            Self::Operand | Self::UnknownMethod(_) => DiagnosticKind::InvalidOperand,
             Self::TakenName => DiagnosticKind::ReservedName,
             Self::UnknownName(_) | Self::MissingKey(_) => DiagnosticKind::UnknownName,
             Self::UnknownFunction(_) => DiagnosticKind::UnknownFunction,

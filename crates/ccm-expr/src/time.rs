@@ -8,4 +8,4 @@ mod methods;
 pub use date_time::{CalendarPart, DateTime};
 
 pub(crate) use date_time::zone;
-pub(crate) use methods::{method, method_of, methods};
+pub(crate) use methods::{method, method_of, methods, unknown_method};

@@ -10,6 +10,7 @@ pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod expansion;
 mod group_order;
+mod jinja_words;
 pub(crate) mod messages;
 pub(crate) mod missing_sources;
 pub(crate) mod references;

@@ -115,6 +115,11 @@ impl Diagnostics {
         self.kept.iter().any(|found| found.severity == Severity::Error)
     }
 
+    /// Returns the errors that were kept, for further hints.
+    pub fn errors_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
+        self.kept.iter_mut().filter(|found| found.severity == Severity::Error)
+    }
+
     /// Returns all diagnostics that were kept.
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.kept

@@ -240,8 +240,7 @@ impl Evaluator<'_, '_> {
         let word = self.tree.text(name);
         let static_type = time::method_of(whole);
         let Some(method) = time::method(static_type, word) else {
-            let error = Error::run(name.range(), format!("{} has no method `{word}`", whole.kind()));
-            return Err(error.did_you_mean(word, time::methods(static_type)));
+            return Err(time::unknown_method(Error::run, name.range(), whole.kind(), word, static_type));
         };
         let values = self.values(arguments)?;
         let charged = values.iter().try_for_each(|value| self.budget.read_value(value));

@@ -200,13 +200,7 @@ impl Parser<'_, '_> {
             self.check_parameters(name, token, method.parameters, arguments)?;
             return Ok(method.result);
         }
-        let message = format!("{} has no method `{name}`", base.static_type.name());
-        let error = Error::compile(token.range(), message);
-        let error = error.did_you_mean(name, crate::time::methods(base.static_type));
-        Err(if crate::functions::find(name).is_some() {
-            error.with_hint(format!("call the function: `{name}(…)` or `… | {name}()`"))
-        } else {
-            error
-        })
+        let kind = base.static_type.name();
+        Err(crate::time::unknown_method(Error::compile, token.range(), kind, name, base.static_type))
     }
 }

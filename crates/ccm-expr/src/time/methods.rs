@@ -1,11 +1,13 @@
 //! Methods of dates, durations, months, weekdays and time zones.
 
+use std::ops::Range;
+
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 
 use super::{CalendarPart, DateTime, duration, layout};
-use crate::Value;
 use crate::static_type::{Base, StaticType};
+use crate::{Cause, Error, Value};
 
 /// Implementation: from a value and the arguments.
 pub(crate) type MethodImplementation = fn(&Value, &[Value]) -> Option<Value>;
@@ -154,6 +156,21 @@ pub(crate) fn method(of: StaticType, name: &str) -> Option<&'static Method> {
 
 pub(crate) fn methods(of: StaticType) -> impl Iterator<Item = &'static str> + Clone {
     METHODS.iter().filter(move |method| Some(method.of) == of.base()).map(|method| method.name)
+}
+
+/// Builds the error of a value of a kind without a method. The function with its name does what was meant.
+pub(crate) fn unknown_method(
+    error: impl Fn(Range<usize>, String) -> Box<Error>,
+    place: Range<usize>,
+    kind: &str,
+    name: &str,
+    of: StaticType,
+) -> Box<Error> {
+    let error = error(place, format!("{kind} has no method `{name}`"))
+        .with_cause(Cause::UnknownMethod(name.to_owned()))
+        .did_you_mean(name, methods(of));
+    let is_function = crate::functions::find(name).is_some();
+    error.with_hint_if(is_function, format!("call the function: `{name}(…)` or `… | {name}()`"))
 }
 
 /// Returns the kind under which the methods of a value are listed.

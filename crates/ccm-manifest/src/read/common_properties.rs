@@ -89,7 +89,8 @@ pub(crate) struct Reference(pub(crate) Node);
 /// Splits a list of references.
 pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Reference> {
     if node.as_list().is_none() {
-        let hint = node.as_text().map(|text| format!("write `[\"{}\"]`", text.escape_debug()));
+        let hint =
+            node.as_text().map(|text| format!("write `[\"{}\"]`", meant_reference(text).escape_debug()));
         let error = expected("a list of `type#name`", &node);
         diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
         return Vec::new();
@@ -103,4 +104,18 @@ pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Refer
         is_text
     };
     elements.into_iter().filter(is_text).map(Reference).collect()
+}
+
+/// Returns a reference with the `#` that was written as a colon: `file:/etc/motd` is `file#/etc/motd`.
+fn meant_reference(written: &str) -> String {
+    match written.split_once(':') {
+        Some((type_name, name)) if !written.contains('#') && is_type_name(type_name) => {
+            format!("{type_name}#{}", name.trim_start())
+        }
+        _ => written.to_owned(),
+    }
+}
+
+fn is_type_name(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }

@@ -10,6 +10,8 @@ use ccm_model::{
 use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
 use crate::read::data::{self, DataNodes};
+use crate::read::foreign_files;
+use crate::read::shape_errors::without_space;
 use crate::read::types::Types;
 use crate::resolve::expand::Expander;
 use crate::resolve::messages::{expected, is_blank, shown, start_of};
@@ -78,8 +80,13 @@ impl DocumentReader<'_, '_> {
         let root_span = root.span;
         let NodeValue::Map(root) = root.value else {
             let hint = match &root.value {
-                NodeValue::List(_) => "put resources below `ccm:` and `resources:`".to_owned(),
-                _ => smallest_manifest(self.types),
+                NodeValue::List(items) => items
+                    .first()
+                    .and_then(foreign_files::of_item)
+                    .unwrap_or("put resources below `ccm:` and `resources:`")
+                    .to_owned(),
+                _ => foreign_files::of_text(self.text)
+                    .map_or_else(|| smallest_manifest(self.types), str::to_owned),
             };
             self.diagnostics.push(expected("a map with `ccm`", &root).with_hint(hint));
             return Document::default();
@@ -135,6 +142,8 @@ impl DocumentReader<'_, '_> {
             unknown.with_hint(format!("put `{key}` below `ccm`"))
         } else if self.types.is_type(key) {
             unknown.with_hint("put resources below `ccm:` and `resources:`")
+        } else if let Some(advice) = foreign_files::of_entry(entry) {
+            unknown.with_hint(advice)
         } else if let Some(meant) = closest(key, TOP_LEVEL) {
             unknown.with_suggestion(Some(meant))
         } else {
@@ -220,12 +229,15 @@ impl DocumentReader<'_, '_> {
             NodeValue::List(items) => items,
             value => {
                 let first = match &value {
-                    NodeValue::Map(map) => map.entries().first().map(|entry| shown(&entry.key.text)),
+                    NodeValue::Map(map) => map.entries().first().map(|entry| entry.key.text.to_string()),
                     _ => None,
                 };
                 let error = expected("a list of resources", &Node { value, span });
                 self.diagnostics.push(match first {
-                    Some(key) => error.with_hint(format!("write a dash before each type: `- {key}:`")),
+                    Some(key) => error.with_hint(match without_space(&key, |key| self.types.is_type(key)) {
+                        Some(key) => format!("put a space after each dash: `- {key}:`"),
+                        None => format!("write a dash before each type: `- {}:`", shown(&key)),
+                    }),
                     None => error.with_hint(smallest_manifest(self.types)),
                 });
                 Vec::new()

@@ -287,6 +287,12 @@ fn report_unknown_nulls(
                 entry.key.span,
                 format!("unknown property `{}`", shown(key)),
             );
+            let glued = key.split_once(':').filter(|(name, _)| types.has_property(type_index, name));
+            if let Some((name, value)) = glued {
+                let hint = format!("put a space after the colon: `{name}: {}`", shown(value));
+                diagnostics.push(error.with_hint(hint));
+                continue;
+            }
             diagnostics.push(match foreign_words::property(types.name(type_index), key) {
                 Some(advice) => error.with_hint(advice),
                 None => error.with_suggestion(types.closest_property(type_index, key)),

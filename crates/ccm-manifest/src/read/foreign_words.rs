@@ -157,7 +157,11 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
     ("exec", &["arguments", "argv"], "write `args`"),
     ("exec", &["shell", "executable", "use_shell"], "write `provider: shell`"),
-    ("exec", &["chdir", "cd", "dir", "workdir", "working_directory"], "write `cwd`"),
+    (
+        "exec",
+        &["chdir", "cd", "dir", "workdir", "work_dir", "working_dir", "workingDir", "working_directory"],
+        "write `cwd`",
+    ),
     ("exec", &["env", "environ", "envs"], "write `environment`"),
     ("exec", &["only_if", "if"], "write `onlyif`"),
     ("exec", &["not_if", "if_not"], "write `unless`"),
@@ -177,7 +181,7 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("package", &["pkgs", "packages"], "write a resource for each package"),
     ("package", &["install_recommends"], "write `recommends`"),
     ("package", &["cache_valid_time", "refresh"], "write `update_cache`, such as `update_cache: 1h`"),
-    ("apply", &["path", "manifest", "src", "source", "file"], "write the path as the name: `- PATH: {…}`"),
+    ("apply", &["path", "src", "source", "file"], "write the path as the name: `- PATH: {…}`"),
     ("apply", &["vars", "parameters", "params", "values", "args"], "write `data`"),
 ];
 

@@ -14,7 +14,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{generated, typographic_quotes};
+use super::{foreign_files, generated, typographic};
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
 
@@ -65,20 +65,31 @@ impl Reader<'_, '_> {
     /// Reads a manifest up to the names of its resources, those of a child before the resource that applies
     /// it.
     pub(crate) fn manifest(&mut self, manifest: Manifest, diagnostics: &mut Diagnostics) -> ReadManifest {
+        let (source, text) = (manifest.source, Arc::clone(&manifest.text));
+        let read = self.read(manifest, diagnostics);
+        typographic::explain(source, &text, diagnostics);
+        read
+    }
+
+    fn read(&mut self, manifest: Manifest, diagnostics: &mut Diagnostics) -> ReadManifest {
         let Manifest { source, text, directory, outer } = manifest;
         let root = match ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default()) {
             Ok((root, duplicates)) => {
                 diagnostics.extend(duplicates);
                 root
             }
-            Err(errors) => {
+            Err(mut errors) => {
+                // What would mend the line only leads to the next error.
+                if let (Some(advice), Some(first)) = (foreign_files::of_text(&text), errors.first_mut()) {
+                    first.hints = vec![advice.to_owned()];
+                }
                 diagnostics.extend(errors);
                 return ReadManifest::default();
             }
         };
         debug!(bytes = text.len(), "parsed the manifest");
         if let Some(root) = &root {
-            typographic_quotes::check(root, &text, diagnostics);
+            typographic::check(root, &text, diagnostics);
         }
         let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);

@@ -28,6 +28,11 @@ pub(crate) fn item_without_type(item: &Node, types: &Types<'_>) -> Diagnostic {
     }
 }
 
+/// Returns the name behind a dash without a space, such as `-file`, which YAML reads as a part of the key.
+pub(crate) fn without_space(key: &str, is_name: impl Fn(&str) -> bool) -> Option<&str> {
+    key.strip_prefix('-').filter(|name| is_name(name))
+}
+
 /// Returns the error for a `foreach` without resources.
 pub(crate) fn foreach_without_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     let error = Diagnostic::error(DiagnosticKind::Missing, key.span, "this item has no resource type");
@@ -68,7 +73,9 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
             if has_property(&stray.key.text) && only.value.is_null() {
                 error.with_hint(format!("indent `{name}`, and what belongs to it, below `{kind}:`"))
             } else if only.value.is_null() {
-                error.with_hint(format!("write `- {}:`, indented below `{kind}:`", as_key(&stray.key.text)))
+                let key = &*stray.key.text;
+                let name = as_key(without_space(key, |_| true).unwrap_or(key));
+                error.with_hint(format!("write `- {name}:`, indented below `{kind}:`"))
             } else {
                 error.with_hint(format!("indent the other keys below `{kind}:`"))
             }

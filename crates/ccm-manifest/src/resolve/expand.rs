@@ -17,6 +17,7 @@ use crate::read::foreach::ItemScope;
 use crate::resolve::call_argument::Argument;
 use crate::resolve::eval_context::{LimitCheck, MAX_TEXT_BYTES};
 use crate::resolve::expansion::{Expansion, SpanSet};
+use crate::resolve::jinja_words;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
 use crate::resolve::shell_quoting::Quotes;
@@ -466,6 +467,10 @@ impl<'a, 's> Expander<'a, 's> {
             ];
         } else if expression.contains('\n') && self.has_yaml_line_end(span) {
             error.hints = vec![YAML_LINE_END.to_owned()];
+        } else if let Some(advice) = jinja_words::syntax(expression, error.range.start, is_function) {
+            error.range = advice.range;
+            error.message = advice.message.into();
+            error.hints = vec![advice.hint];
         }
     }
 
@@ -627,4 +632,9 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
         }
         (OccurrenceKind::Expression | OccurrenceKind::OpenQuote, _) => error,
     }
+}
+
+/// Returns `true` for the name of a function of expressions.
+fn is_function(name: &str) -> bool {
+    ccm_expr::reference().iter().any(|function| function.name == name)
 }

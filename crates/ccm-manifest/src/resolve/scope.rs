@@ -18,6 +18,7 @@ use expression::ExpressionScope;
 
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
+use crate::resolve::jinja_words;
 use crate::unchecked::UnknownPaths;
 
 pub use error::is_of_system_fact;
@@ -178,7 +179,7 @@ impl ManifestEvaluator<'_, '_> {
     }
 
     fn explain(&self, error: &ccm_expr::Error) -> InvalidExpression {
-        let mut hints = error.hints.clone();
+        let (mut hints, mut nearest) = (error.hints.clone(), error.nearest.clone());
         let mut missing = None;
         match &error.cause {
             Cause::MissingKey(path) => {
@@ -191,7 +192,7 @@ impl ManifestEvaluator<'_, '_> {
                     hints = vec!["write `Manifest.dir`, the directory of the manifest".to_owned()];
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
-                    hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
+                    hints.extend(advice_on_missing(path));
                 }
             }
             Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
@@ -202,11 +203,19 @@ impl ManifestEvaluator<'_, '_> {
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("write `Data.{name}` for the value of the manifest")];
             }
+            Cause::UnknownName(name) if name == "project" => {
+                hints = vec!["write `Manifest.dir` for the directory of the manifest".to_owned()];
+                nearest = None;
+            }
             Cause::UnknownName(_) if hints.is_empty() => {
                 hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
             }
             Cause::UnknownFunction(name) if substitute(name).is_some() => {
                 hints = substitute(name).map(str::to_owned).into_iter().collect();
+                nearest = None;
+            }
+            Cause::UnknownMethod(name) if hints.is_empty() => {
+                hints.extend(jinja_words::filter(name).map(str::to_owned));
             }
             Cause::UnknownFunction(_) if hints.is_empty() => {
                 hints.push(
@@ -227,7 +236,7 @@ impl ManifestEvaluator<'_, '_> {
             range: start..end,
             message: message.into(),
             hints,
-            nearest: error.nearest.clone(),
+            nearest,
             locations: Vec::new(),
             missing,
         }
@@ -239,18 +248,32 @@ fn is_constant(path: &[String], message: &str) -> bool {
     message == format!("there is no `{}`", path.join("."))
 }
 
+/// Returns advice on a key that is missing. An empty text is no default for a variable of the environment, which may be
+/// a password.
+fn advice_on_missing(path: &[String]) -> Vec<String> {
+    let name = path.join(".");
+    if path.first().is_none_or(|root| root != "Environ") {
+        return vec![format!("if it may be missing, write `{name} ?? \"\"`")];
+    }
+    let variable = path.last().map(String::as_str).unwrap_or_default();
+    vec![
+        format!("set `{variable}` in the environment of ccm, or in a file `.env`"),
+        format!("if it may be missing, write `{name} ?? \"DEFAULT\"`"),
+    ]
+}
+
 /// Returns advice on a function of other programs.
 fn substitute(function: &str) -> Option<&'static str> {
     Some(match function {
         "jet" => "templates are Jinja: write `template(\"NAME.j2\")`",
         "kvGet" | "kvget" | "registrations" | "registration" => "this is not supported in this version",
         "env" | "getenv" | "environ" => {
-            "write `Environ.NAME`, or `Environ.NAME ?? \"\"` if it may be missing"
+            "write `Environ.NAME`, or `Environ.NAME ?? \"DEFAULT\"` if it may be missing"
         }
         "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup(\"data.KEY\", \"DEFAULT\")`",
         "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template(\"NAME.j2\")`",
         "include" | "readfile" | "read_file" => "write `file(\"PATH\")`",
-        _ => return None,
+        _ => return jinja_words::filter(function),
     })
 }
 

@@ -112,7 +112,7 @@ fn errors_in_values_are_reported() {
         ("hierarchy: {order: ['{{ Facts.memory.virtual }}']}\nccm: {resources: [note: [n: ]]}", &[]),
         ("hierarchy: {order: ['{{ Facts.host.memory_gone }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
     "1:36 unknown-name Facts.host.memory_gone",
-    "1:65 unknown-name Environ.GONE | Environ.GONE ?? \"\"",
+    "1:65 unknown-name Environ.GONE | GONE, .env | Environ.GONE ?? \"DEFAULT\"",
     "1:79 unknown-name | Facts",
     "1:94 expression-syntax | }} | {{ \"{{\" }}, {{",
 ]),

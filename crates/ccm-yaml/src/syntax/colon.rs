@@ -42,6 +42,11 @@ impl SyntaxError<'_> {
     fn colon_on_later_line(&self, text: Span, is_value: bool) -> Diagnostic {
         let first_line = rest_of_line(self.text, text.start as usize);
         let above = self.span(text.start as usize, text.start as usize + first_line.len());
+        if let Some((key, value)) = glued(first_line).filter(|_| is_value) {
+            let message = format!("there is no space after the colon of `{key}`");
+            return Diagnostic::error(DiagnosticKind::Syntax, above, message)
+                .with_hint(format!("put a space after the colon: `{key}: {}`", shown(value)));
+        }
         if is_value {
             return self.does_not_fit().with_label(above, "value of the key above");
         }
@@ -86,4 +91,11 @@ impl SyntaxError<'_> {
         )
         .with_hint("use a short name, and write the text as a value")
     }
+}
+
+/// Splits a key and a value without a space after the colon, such as `command:echo`. An address is no such pair.
+fn glued(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once(':')?;
+    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    (is_key && !value.is_empty() && !value.starts_with("//")).then_some((key, value))
 }

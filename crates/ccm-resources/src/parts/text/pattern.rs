@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use ccm_model::{DiagnosticKind, escape_control};
 use ccm_properties::{PropertyError, Text};
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::PartConflict;
@@ -121,11 +122,16 @@ fn syntax_error(property: &'static str, text: &str, error: &regex_syntax::Error)
         _ => ("it can't be parsed".to_owned(), None),
     };
     let message = format!("`{}` is not a regular expression: {what}", escape_control(text));
-    let error = PropertyError::invalid(
-        property,
-        message,
-        "put `\\` before a character that stands for itself, such as `\\(` or `\\*`",
-    );
+    let hint = match error {
+        regex_syntax::Error::Parse(error) if *error.kind() == ErrorKind::UnsupportedLookAround => {
+            "look-around is not supported: match the whole line, such as `^b$`"
+        }
+        regex_syntax::Error::Parse(error) if *error.kind() == ErrorKind::UnsupportedBackreference => {
+            "references such as `\\1` are not supported"
+        }
+        _ => "put `\\` before a character that stands for itself, such as `\\(` or `\\*`",
+    };
+    let error = PropertyError::invalid(property, message, hint);
     match span {
         Some(span) => error.at_bytes(span.start.offset..span.end.offset.max(span.start.offset + 1)),
         None => error,

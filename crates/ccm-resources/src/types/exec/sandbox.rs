@@ -234,6 +234,9 @@ impl TextValue for WorkdirText {
             text if closest(text, ["private", "manifest"]).is_some() => {
                 Err(word("workdir", text, &["private", "manifest"]))
             }
+            // Words of other specifications of a sandbox.
+            "scenario" => Err(foreign_workdir(text, "private")),
+            "project" => Err(foreign_workdir(text, "manifest")),
             text => {
                 let shown = escape_control(text);
                 let message =
@@ -243,6 +246,10 @@ impl TextValue for WorkdirText {
             }
         }
     }
+}
+
+fn foreign_workdir(written: &str, ours: &str) -> ValueError {
+    ValueError::new(format!("`workdir` can't be `{written}`")).with_hint(format!("write `{ours}`"))
 }
 
 /// Schema of a path that does not begin with `~`.

@@ -1,8 +1,10 @@
 //! Manifests from the command line: reading, loading, and the errors of both.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use ccm_runtime::model::escape_control;
 use ccm_runtime::{
     Input, InputError, LoadedManifest, ManifestErrors, ManifestSource, RELATIVE_PATH_HINT, Session,
     TextError, url_hint,
@@ -127,13 +129,16 @@ impl From<&TextError> for CommandError {
 }
 
 /// Returns what to do about a text that can't be read; empty if nothing is known to help.
-pub(crate) fn text_hint(error: &TextError) -> &'static str {
-    match error {
+pub(crate) fn text_hint(error: &TextError) -> Cow<'static, str> {
+    Cow::Borrowed(match error {
         TextError::TooLong { what: "manifest", .. } => {
             "raise `--max-manifest-size` if the manifest is meant to be that long"
         }
         TextError::TooLong { what: "input" | "script" | "code", .. } => {
             "write the data to a file of the workspace, and pass its path"
+        }
+        TextError::Read { nearest: Some(nearest), .. } => {
+            return Cow::Owned(format!("did you mean `{}`?", escape_control(nearest)));
         }
         TextError::Read { source, is_relative, .. } => match source.kind() {
             ErrorKind::NotFound if *is_relative => RELATIVE_PATH_HINT,
@@ -143,5 +148,5 @@ pub(crate) fn text_hint(error: &TextError) -> &'static str {
         },
         TextError::NotUtf8 { .. } => "save the file as UTF-8",
         _ => "",
-    }
+    })
 }

@@ -8,6 +8,9 @@ use ccm_model::{InvalidByte, Location, Position};
 /// Name of a text without a path.
 pub const STANDARD_INPUT: &str = "standard input";
 
+/// Maximum number of names that are compared with the name of a file that is missing.
+const MAX_NAMES: usize = 10_000;
+
 /// Error of reading a text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +24,8 @@ pub enum TextError {
         name: String,
         /// `true` for a path below the current directory.
         is_relative: bool,
+        /// Name beside a file that is missing, which is most like its name.
+        nearest: Option<String>,
         /// The reason.
         source: io::Error,
     },
@@ -60,12 +65,22 @@ pub fn read_text(
             return TextError::TooLong { what, name: name.clone(), limit };
         }
         let is_relative = path.is_none_or(Path::is_relative);
-        TextError::Read { what, name: name.clone(), is_relative, source }
+        let is_missing = source.kind() == io::ErrorKind::NotFound;
+        let nearest = path.filter(|_| is_missing).and_then(nearest_name);
+        TextError::Read { what, name: name.clone(), is_relative, nearest, source }
     })?;
     match decoded(bytes) {
         Ok(text) => Ok((name, text)),
         Err(source) => Err(TextError::NotUtf8 { what, name, source }),
     }
+}
+
+/// Returns the name in the directory of a path that is most like the name of the path.
+fn nearest_name(path: &Path) -> Option<String> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(directory).ok()?.take(MAX_NAMES);
+    let names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    ccm_model::closest(path.file_name()?.to_str()?, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 impl TextError {

@@ -150,7 +150,7 @@ fn read(
             Err(NoCall::Refused(CommandError::from(error).with_code(ExitCode::Usage)))
         }
         Err(error) => {
-            let hint = manifest::text_hint(&error).to_owned();
+            let hint = manifest::text_hint(&error).into_owned();
             Ok(Err(ToolInputError { message: error_layers(&error).join(": "), hint }))
         }
     }

@@ -124,7 +124,10 @@ fn text_of(
     context.read(path).map_err(|source| {
         let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
         let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
-        let hint = is_missing.then(|| format!("a relative path starts from {}", shown_path(directory)));
+        let hint = is_missing.then(|| match context.near_name(path) {
+            Some(name) => format!("did you mean `{}`?", shown(&name)),
+            None => format!("a relative path starts from {}", shown_path(directory)),
+        });
         (DiagnosticKind::Unreadable, message, hint)
     })
 }

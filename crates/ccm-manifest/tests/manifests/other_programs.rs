@@ -75,7 +75,10 @@ fn expressions_of_other_programs_have_a_substitute() {
     check(&[
         ("'${{ Data.s }}'", "4:27 expression-syntax | {{ Data.s }} | {{ \"$\" }}{{ Data.s }}"),
         ("'{{ Data.extra }}'", "4:33 unknown-name Data.extra | Data.extra ?? \"\""),
-        ("'{{ Environ.EXTRA }}'", "4:36 unknown-name Environ.EXTRA | EXTRA, .env | Environ.EXTRA ?? \"DEFAULT\""),
+        (
+            "'{{ Environ.EXTRA }}'",
+            "4:36 unknown-name Environ.EXTRA | EXTRA, .env | Environ.EXTRA ?? \"DEFAULT\"",
+        ),
         ("'{{ Facts.extra }}'", "4:34 unknown-name Facts.extra | Facts.extra ?? \"\""),
         ("'{{ Data.lits }}'", "4:33 unknown-name Data.lits | list"),
         ("'{{ kvGet(\"a\") }}'", "4:28 unknown-function | …"),

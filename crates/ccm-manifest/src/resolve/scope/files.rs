@@ -13,7 +13,7 @@ use super::expression::ExpressionScope;
 use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
-use crate::resolve::messages::shown_path;
+use crate::resolve::messages::{shown, shown_path};
 use crate::unchecked::LeftOut;
 
 impl ExpressionScope<'_, '_, '_> {
@@ -56,7 +56,13 @@ impl ExpressionScope<'_, '_, '_> {
                 return leave_out();
             }
             let message = format!("`{}` can't be read", shown_path(path));
-            FunctionError::new(DiagnosticKind::Unreadable, format!("{message}: {source}"))
+            let mut error = FunctionError::new(DiagnosticKind::Unreadable, format!("{message}: {source}"));
+            if source.kind() == std::io::ErrorKind::NotFound {
+                error
+                    .hints
+                    .extend(context.near_name(path).map(|name| format!("did you mean `{}`?", shown(&name))));
+            }
+            error
         })
     }
 

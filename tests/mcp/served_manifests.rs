@@ -1,8 +1,8 @@
-//! `apply` through the service: root reads what its callers name, and they see nothing of what it reads.
+//! `apply` through the service: root reads only what its callers read, and they learn nothing of what they may not read.
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use ccm_testkit::shell;
+use ccm_testkit::{Scratch, shell};
 use serde_json::{Value, json};
 
 use crate::approvers;
@@ -11,9 +11,6 @@ use crate::machine;
 use crate::service::Service;
 
 const APPLY: &str = "callers: {tool: {tools: [governed-execute, apply], users: [agent]}}\n";
-
-/// Answer about a manifest that can't be applied, for a caller of the service.
-const UNSHOWN: &str = "can't be read, is not valid, is denied by the policy, or copies too many files";
 
 /// Returns a manifest that copies a file or a tree.
 fn copying(properties: &str) -> String {
@@ -37,7 +34,6 @@ fn what_is_no_regular_file_is_not_opened() {
     for manifest in ["/var/lib/work/pipe.yaml", "/dev/zero", "/var/lib/work", "/var/lib/work/site.yaml"] {
         let refused = apply(&mut client, manifest);
         assert_eq!(refused["structuredContent"]["status"], "not_tried", "{manifest}: {refused}");
-        assert!(text(&refused).contains(UNSHOWN), "{manifest}: {refused}");
     }
     // A statement that can't be read is none.
     let asked = apply(&mut client, "/var/lib/work/plain.yaml");
@@ -45,25 +41,68 @@ fn what_is_no_regular_file_is_not_opened() {
     assert_eq!(client.close().code, 0);
 }
 
-#[test]
-fn callers_of_the_service_see_nothing_of_the_files_that_a_manifest_copies() {
-    let Some(service) = Service::new(APPLY) else { return };
-    approvers::add(&service.machine);
-    let scratch = &service.machine.scratch;
+/// Makes a directory of root with a secret in it.
+fn hide(scratch: &Scratch) {
+    scratch.write("lib/secret/key", "Sesame");
     scratch.write("lib/secret/inner/file", "of root");
     let secret = scratch.path().join("lib/secret");
     std::fs::set_permissions(secret, std::fs::Permissions::from_mode(0o700)).expect("a mode");
-    // A directory is no source of a file. Only root can tell that this is one.
-    scratch.write("lib/work/site.yaml", copying("source: /var/lib/secret/inner"));
+}
+
+#[test]
+fn an_answer_does_not_depend_on_what_the_caller_may_not_read() {
+    let Some(service) = Service::new(APPLY) else { return };
+    approvers::add(&service.machine);
+    let scratch = &service.machine.scratch;
+    hide(scratch);
+    scratch.write("lib/work/note", "of the agent");
     let mut client = service.connect_for(4401, "apply");
-    let hidden = apply(&mut client, "/var/lib/work/site.yaml");
-    assert!(text(&hidden).contains(UNSHOWN), "{hidden}");
-    assert!(!hidden.to_string().contains("secret"), "{hidden}");
-    // Nor does it matter what keeps a manifest from counting as signed.
-    service.machine.write_policy(
-        "callers: {tool: {tools: [governed-execute, apply], users: [agent]}, apply: {signed: required}}\n",
-    );
-    scratch.write("lib/work/plain.yaml", copying("content: one"));
+    let mut answer = |text: &str| client.call("apply", json!({"text": text}));
+    let named = |name: &str| {
+        format!("ccm:\n  name: x\n  resources:\n    - file:\n      - \"{name}\": {{content: x}}\n")
+    };
+    let valid =
+        |condition: &str| named(&format!("{{{{ {condition} ? '/var/lib/work/made' : 'relative' }}}}"));
+    // Two texts that ask about the same secret: for one the manifest is valid, for the other it is not.
+    for [one, other] in [
+        ["file('/var/lib/secret/key') matches '^S'", "file('/var/lib/secret/key') matches '^T'"],
+        ["file('/proc/self/environ') matches 'CCM_'", "file('/proc/self/environ') matches 'XYZ_'"],
+        ["(Environ.CCM_STATE_DIR ?? '') == ''", "(Environ.CCM_STATE_DIR ?? '') != ''"],
+        ["credential('a') == 'b'", "credential('a') != 'b'"],
+    ] {
+        let [one, other] = [one, other].map(|condition| {
+            let answer = answer(&valid(condition));
+            // What the text says itself may be told.
+            answer["structuredContent"]["status"].as_str().map(str::to_owned)
+        });
+        let is_of_caller = one == other || one.as_deref() == Some("approval_required");
+        assert!(is_of_caller, "{one:?} {other:?}");
+    }
+    // Sources, includes and data files that exist for root alone are like those that do not.
+    for properties in ["source: /var/lib/secret/{}", "content: \"{{ file('/var/lib/secret/{}') }}\""] {
+        let [there, missing] = ["key", "gap"].map(|name| {
+            let made = copying(&properties.replace("{}", name));
+            answer(&made)["structuredContent"]["error"].to_string().replace(name, "NAME")
+        });
+        assert!(there.contains("can't be"), "{there}");
+        assert_eq!(there, missing);
+    }
+    // What the caller may read is asked about as ever.
+    let asked = answer(&copying("content: \"{{ file('/var/lib/work/note') }}\""));
+    assert_eq!(asked["structuredContent"]["status"], "approval_required", "{asked}");
+    let shown = answer(&copying("contnt: x"));
+    assert!(text(&shown).contains("unknown property `contnt`"), "{shown}");
+    assert_eq!(client.close().code, 0);
+}
+
+#[test]
+fn it_does_not_matter_to_a_caller_what_keeps_a_manifest_from_counting_as_signed() {
+    let settings =
+        "callers: {tool: {tools: [governed-execute, apply], users: [agent]}, apply: {signed: required}}\n";
+    let Some(service) = Service::new(settings) else { return };
+    approvers::add(&service.machine);
+    service.machine.scratch.write("lib/work/plain.yaml", copying("content: one"));
+    let mut client = service.connect_for(4401, "apply");
     let unsigned = apply(&mut client, "/var/lib/work/plain.yaml");
     assert!(text(&unsigned).contains("has to be signed by an approver"), "{unsigned}");
     assert!(!unsigned.to_string().contains("plain.yaml.approval"), "{unsigned}");

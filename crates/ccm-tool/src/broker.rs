@@ -33,6 +33,7 @@ use crate::served_user::ServedUser;
 use crate::stored_intents::StoredIntents;
 
 mod applying;
+mod caller_inputs;
 mod governed;
 mod processes;
 mod reading;
@@ -236,6 +237,9 @@ impl ToolBroker {
 
     /// Answers the input of a tool that reads, without a count and a record. A service asks for this as its caller.
     pub async fn read_only(&self, name: &str, input: &Value, context: CallContext<'_>) -> ToolAnswer {
+        if name == ToolName::Apply.name() {
+            return self.load_for_service(input, &context.canceller);
+        }
         match normalise(name, input) {
             Ok(call) => self.read(call, &context).await,
             Err(error) => ToolAnswer::bad_input(&error),

@@ -1,7 +1,7 @@
 //! Calls that apply manifests.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_host::state::{Directory, WriteLock};
 use ccm_host::{CapturedOutput, Command, Exit, Finished};
@@ -9,11 +9,12 @@ use ccm_model::{Event, Stream, error_layers, sha256};
 use ccm_policy::{Caller, PolicyRequest, ToolSet};
 use ccm_runtime::signed::{ManifestSignatureError, SignedManifest};
 use ccm_runtime::{
-    BeginError, Config, Emitted, ExitCode, Finding, GivenValues, Input, InputBounds, LoadedManifest,
-    MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
+    BeginError, Canceller, Config, Emitted, ExitCode, Finding, GivenValues, Input, InputBounds,
+    LoadedManifest, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
 };
 use serde_json::{Map, Value, json};
 
+use super::caller_inputs::{CallerDoors, ManifestOfCall, differs, digest};
 use super::governed::{AuthorisedCall, GovernedCall};
 use super::{CallContext, CallProgress, ToolBroker, new_intent};
 use crate::answer::{AnswerKind, ToolAnswer};
@@ -55,6 +56,14 @@ struct AppliedCall<'c> {
     resumed: Option<&'c StoredCall>,
 }
 
+/// Manifest that was loaded as the caller of a service; nothing without a service.
+#[derive(Default)]
+struct LoadedAsCaller {
+    /// Digest of everything that was read.
+    inputs: Option<String>,
+    doors: Option<CallerDoors>,
+}
+
 impl AppliedCall<'_> {
     fn governed(&self, action: Value) -> GovernedCall<'_> {
         GovernedCall {
@@ -80,7 +89,7 @@ impl ToolBroker {
         &self,
         call: &ApplyCall,
         input: &Value,
-        context: CallContext<'_>,
+        mut context: CallContext<'_>,
         resumed: Option<&StoredCall>,
     ) -> ToolAnswer {
         let caller = context.caller;
@@ -134,25 +143,34 @@ impl ToolBroker {
                 &[hint],
             ));
         };
-        let bounds = InputBounds {
-            max_bytes: MAX_SOURCES,
-            max_files: MAX_SOURCE_FILES,
-            canceller: context.canceller.clone(),
+        let of_caller = match self.as_caller(call, name, &path, &mut context).await {
+            Ok(of_caller) => of_caller,
+            Err(answer) => return denied(*answer),
         };
-        let session = Session::open(Config { requires_signed: true, bounds: Some(bounds), ..config() });
+        let bounds = Some(bounds(&context.canceller));
+        let config = Config { requires_signed: true, bounds, ..config() };
+        let session = Session::open(match of_caller.doors {
+            Some(doors) => Config { doors: Box::new(doors), ..config },
+            None => config,
+        });
         let input = match read(&session, path) {
-            Err(_) if self.is_service() => return denied(unshown(name)),
+            Err(_) if self.is_service() => return denied(differs(name)),
             Ok(input) => input,
             Err(answer) => return denied(*answer),
         };
         let loaded = match session.load(&input) {
             Ok(loaded) => loaded,
-            Err(_) if self.is_service() => return denied(unshown(name)),
+            Err(_) if self.is_service() => return denied(differs(name)),
             Err(errors) => {
                 let findings = serde_json::to_value(Finding::of_all(&errors)).unwrap_or_default();
                 return denied(invalid(name, findings));
             }
         };
+        if let Some(inputs) = of_caller.inputs
+            && digest(&loaded).ok() != Some(inputs)
+        {
+            return denied(differs(name));
+        }
         let authorised = match loaded.signature() {
             Ok(_) if resumed.is_none() => AuthorisedCall { verdict: "allow", rule: None, approval: None },
             _ => match self.approve(checked, &applied, &loaded, &input) {
@@ -161,6 +179,27 @@ impl ToolBroker {
             },
         };
         self.run_manifest(&applied, &loaded, &authorised, context).await
+    }
+
+    /// Loads a manifest as the caller of a service first, and returns what root may load then.
+    async fn as_caller(
+        &self,
+        call: &ApplyCall,
+        name: &str,
+        path: &Path,
+        context: &mut CallContext<'_>,
+    ) -> Result<LoadedAsCaller, Box<ToolAnswer>> {
+        let Some(served) = &self.served else { return Ok(LoadedAsCaller::default()) };
+        let text = match &call.manifest {
+            AppliedManifest::Text(text) => Some(text.clone()),
+            AppliedManifest::Path(_) => None,
+        };
+        let manifest = ManifestOfCall { name: name.to_owned(), path: path.to_owned(), text };
+        let inputs = self.inputs_of_caller(served, &manifest, context).await?;
+        let commands = self.session.commands().map_err(|_| Box::new(differs(name)))?;
+        let environment = Some(commands.environment_of(&served.account));
+        let given = manifest.text.map(|text| (manifest.path, text));
+        Ok(LoadedAsCaller { inputs: Some(inputs), doors: Some(CallerDoors { given, environment }) })
     }
 
     /// Lets a person approve a manifest with all its files.
@@ -183,7 +222,7 @@ impl ToolBroker {
         let unapproved = |error: ManifestSignatureError| {
             let reason = error_layers(&error).join(": ");
             denied(match error {
-                _ if self.is_service() => unshown(applied.name),
+                _ if self.is_service() => differs(applied.name),
                 ManifestSignatureError::TooMuch { .. } => too_much(applied.name, &reason),
                 _ => not_signed(applied.name, Some(&reason)),
             })
@@ -331,7 +370,12 @@ fn action(statement: &SignedManifest, input: &Input) -> Option<Value> {
     Some(Value::Object(action))
 }
 
-fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> {
+/// Returns the bounds of what is read for a manifest.
+pub(super) fn bounds(canceller: &Canceller) -> InputBounds {
+    InputBounds { max_bytes: MAX_SOURCES, max_files: MAX_SOURCE_FILES, canceller: canceller.clone() }
+}
+
+pub(super) fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> {
     let source = ManifestSource::File(manifest);
     session.read(source, &GivenValues::default(), MAX_MANIFEST_SIZE).map_err(|error| {
         let hint = "pass the path of a manifest that can be read".to_owned();
@@ -339,16 +383,8 @@ fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> 
     })
 }
 
-/// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read what it includes.
-fn unshown(manifest: &str) -> ToolAnswer {
-    let message =
-        format!("{manifest} can't be read, is not valid, is denied by the policy, or copies too many files");
-    let hint = "call `validate` on its file, which shows the errors that you may see".to_owned();
-    ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
-}
-
 /// Returns the answer to a manifest with errors, of which a command that the policy denies is one.
-fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
+pub(super) fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
     let each = || findings.as_array().into_iter().flatten();
     let is_denied = each().any(|finding| finding["kind"] == "denied");
     let kind = if is_denied { AnswerKind::Denied } else { AnswerKind::NotTried };
@@ -363,7 +399,7 @@ fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
 }
 
 /// Returns the answer to a manifest whose files are not read, because they are too many or too large.
-fn too_much(manifest: &str, reason: &str) -> ToolAnswer {
+pub(super) fn too_much(manifest: &str, reason: &str) -> ToolAnswer {
     let hint = "let an operator run `ccm apply`".to_owned();
     let message = format!("{manifest} can't be applied by a tool");
     ToolAnswer::error(AnswerKind::NotTried, &message, Some(reason), &[hint])

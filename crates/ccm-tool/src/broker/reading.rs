@@ -34,23 +34,31 @@ impl ToolBroker {
         served: &ServedUser,
         tool: ToolName,
         input: &Value,
-        context: CallContext<'_>,
+        mut context: CallContext<'_>,
     ) -> ToolAnswer {
-        let failed = |message: &str| {
-            let hint = "let an operator look at the messages of the service".to_owned();
-            ToolAnswer::error(AnswerKind::NotTried, message, None, &[hint])
-        };
-        let commands = match self.session.commands() {
-            Ok(commands) => commands,
-            Err(error) => return failed(&error_layers(&error).join(": ")),
-        };
-        let canceller = context.canceller;
         // One command of a process runs at a time.
+        let canceller = context.canceller.clone();
         let _turn = tokio::select! {
             biased;
             turn = self.turn.lock() => turn,
             () = canceller.reached(CancellationLevel::Stop) => return failed("the call was cancelled"),
         };
+        self.read_in_turn(served, tool, input, &mut context).await
+    }
+
+    /// Runs the program that answers as the caller. The call has its turn.
+    pub(super) async fn read_in_turn(
+        &self,
+        served: &ServedUser,
+        tool: ToolName,
+        input: &Value,
+        context: &mut CallContext<'_>,
+    ) -> ToolAnswer {
+        let commands = match self.session.commands() {
+            Ok(commands) => commands,
+            Err(error) => return failed(&error_layers(&error).join(": ")),
+        };
+        let canceller = &context.canceller;
         let arguments = READER_ARGUMENTS.into_iter().chain([tool.name()]);
         let command = Command {
             args: arguments.map(Into::into).collect(),
@@ -80,4 +88,9 @@ impl ToolBroker {
             failed(&format!("the tool can't be answered as user {}: {last}", served.account.name))
         })
     }
+}
+
+fn failed(message: &str) -> ToolAnswer {
+    let hint = "let an operator look at the messages of the service".to_owned();
+    ToolAnswer::error(AnswerKind::NotTried, message, None, &[hint])
 }

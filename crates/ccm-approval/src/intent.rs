@@ -159,6 +159,9 @@ pub struct IntendedAction {
     pub user: Option<String>,
     /// Salted hashes of the variables of the environment.
     pub env: BTreeMap<String, String>,
+    /// Values of these variables, if a caller with fewer rights sent them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env_values: BTreeMap<String, String>,
     /// Standard input, unless its text may not be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<String>,

@@ -54,7 +54,7 @@ pub struct ApprovalScreen {
     pub unknown: Vec<String>,
     /// Programs, each with its digest.
     pub programs: Vec<(String, String)>,
-    /// Names of variables of the environment. Their values are not known here.
+    /// Variables of the environment, as `NAME=VALUE` if the value may be shown.
     pub variables: Vec<String>,
     /// The action is a change without a command.
     pub is_change: bool,
@@ -161,7 +161,10 @@ impl ApprovalScreen {
             programs: (content.programs.iter())
                 .map(|program| Ok((shown(&program.path)?, shown(&program.sha256)?)))
                 .collect::<Result<_, _>>()?,
-            variables: all(action.env.keys())?,
+            variables: all(action.env.keys().map(|name| match action.env_values.get(name) {
+                Some(value) => format!("{name}={}", quote_words([&**value])),
+                None => name.clone(),
+            }))?,
             is_change: !action.change.is_empty(),
             // Not `lines`, which would hide a carriage return.
             stdin: all(action.stdin.iter().flat_map(|text| text.trim_end_matches('\n').split('\n')))?,

@@ -1,6 +1,7 @@
 //! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
 
 mod asking;
+mod covered_files;
 mod document;
 mod explained;
 mod gate;
@@ -20,6 +21,7 @@ pub use ccm_policy::{
 };
 pub use ccm_shell::ShellDialect;
 
+pub use covered_files::{CoverageError, CoveredFiles, MAX_COVERED};
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
 pub use gate::{GovernedManifest, PolicyGate};
 pub use intended::{

@@ -155,7 +155,7 @@ impl<'a> Analyser<'a> {
         let span = self.analysis.commands.first().map_or_else(ShellSpan::default, |command| command.span);
         for (name, value) in &self.request.added_variables {
             let value = ShellWord::known(value, span);
-            self.variable(0, name, Some(&value), span, None);
+            self.added_variable(0, name, &value, span);
         }
     }
 

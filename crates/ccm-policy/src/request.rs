@@ -13,6 +13,8 @@ pub struct PolicyRequest {
     pub environment: Vec<(String, String)>,
     /// Variables that the caller adds to the environment. They are judged, as those in front of a command are.
     pub added_variables: Vec<(String, String)>,
+    /// The caller is no operator: only variables that are known to be harmless may be added unasked.
+    pub closed_variables: bool,
     /// Standard input.
     pub input: RequestInput,
     /// Workspace; without one, every path is outside.
@@ -72,6 +74,7 @@ impl PolicyRequest {
             directory: directory.into(),
             environment: Vec::new(),
             added_variables: Vec::new(),
+            closed_variables: false,
             input: RequestInput::Empty,
             workspace: None,
         }

@@ -1,5 +1,6 @@
 //! Calls that are ready to be judged and run.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -120,6 +121,7 @@ impl PreparedCall {
         let request = PolicyRequest {
             environment: environment.collect(),
             added_variables: call.environment.clone(),
+            closed_variables: true,
             workspace: Some(Workspace { path: shown(&workspace), is_restricted: configured.restrict }),
             ..request
         };
@@ -166,6 +168,7 @@ impl PreparedCall {
             "argv": argv,
             "cwd": self.directory.display().to_string(),
             "user": user,
+            "env": self.call.environment.iter().cloned().collect::<BTreeMap<_, _>>(),
             "env_sha256": environment,
             "timeout_ms": u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
             "sandbox": self.sandbox.json(),

@@ -241,9 +241,9 @@ fn action(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> In
     let shell =
         argv.last().filter(|last| argv.get(1).is_some_and(|word| word == "-c") || last.contains('\n'));
     let salt = intents.store().salt();
-    let hashes = action["env_sha256"].as_object().into_iter().flatten();
+    let variables = |field: &str| action[field].as_object().into_iter().flatten();
     let env: BTreeMap<String, String> =
-        hashes.map(|(name, hash)| (name.clone(), salt.hash(name, &text(hash)))).collect();
+        variables("env_sha256").map(|(name, hash)| (name.clone(), salt.hash(name, &text(hash)))).collect();
     // What is no command has no words, but a name and its values.
     let values = action.as_object().into_iter().flatten().filter(|_| argv.is_empty());
     IntendedAction {
@@ -253,6 +253,7 @@ fn action(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> In
         cwd: action["cwd"].as_str().unwrap_or("/").to_owned(),
         user: Some(request.caller.user.clone()),
         env,
+        env_values: variables("env").map(|(name, value)| (name.clone(), text(value))).collect(),
         stdin: None,
         stdin_sha256: None,
         timeout_ms: action["timeout_ms"].as_u64(),

@@ -54,6 +54,7 @@ pub(crate) fn content() -> IntentContent {
             cwd: text("/srv/agent"),
             user: Some(text("agent")),
             env: [(text("LANG"), text("0f"))].into(),
+            env_values: [(text("LANG"), text("C UTF"))].into(),
             stdin: None,
             stdin_sha256: None,
             timeout_ms: Some(60_000),

@@ -23,7 +23,7 @@ fn everything_that_runs_is_shown() {
     assert_eq!(screen.requires, ["1 of ops (alice, bob)"]);
     assert!(!screen.is_unconfined);
     assert_eq!(screen.sandbox.as_deref(), Some("no_network_compute"));
-    assert_eq!(screen.variables, ["LANG"]);
+    assert_eq!(screen.variables, ["LANG='C UTF'"]);
     assert_eq!(screen.reason, ["config changed"]);
 }
 

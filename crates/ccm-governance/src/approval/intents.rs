@@ -17,12 +17,10 @@ use super::SignatureFailure;
 use super::verifying::verify_demand;
 use crate::audit::{ApprovalEvent, AuditProblem};
 use crate::governance::Governance;
-use crate::policy::{PolicyError, policy_digest};
+use crate::policy::{MAX_COVERED, PolicyError, policy_digest};
 
 /// Group that reads waiting intents, and puts signed statements into the inbox.
 const APPROVERS_GROUP: &str = "ccm-approvers";
-/// Maximum size of a program whose hash is part of an approval.
-const MAX_PROGRAM: u64 = 1 << 30;
 
 /// Error of the approvals of the machine. Nothing is run then.
 #[derive(Debug, thiserror::Error)]
@@ -124,8 +122,7 @@ impl Governance {
 
     /// Returns the SHA-256 of a program now; `None` if the program can't be read.
     pub fn program_digest(&self, path: &str) -> Option<String> {
-        let content = self.doors.files().content(Path::new(path), MAX_PROGRAM).ok()??;
-        Some(ccm_host::sha256(&content))
+        self.doors.files().digest(Path::new(path), MAX_COVERED).ok().map(|(digest, _)| digest)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions of the policy during a run: what an approver would have to approve.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,8 +10,9 @@ use ccm_approval::{IntendedAction, IntendedProgram, IntendedSandbox, IntentConte
 use ccm_engine::{ChangeRequest, Verdict as GateVerdict};
 use ccm_host::{Command, Role, sha256};
 use ccm_model::{Intent, REDACTED};
-use ccm_policy::{Analysis, ApprovalConditions, CodeSource, Policy, PolicyDecision};
+use ccm_policy::{Analysis, ApprovalConditions, Policy, PolicyDecision};
 
+use super::covered_files::{CoverageError, CoveredFiles};
 use super::intended::{approval_demands, asking_rules, grant_limits, intended_commands, unknown_parts};
 use super::policy_digest;
 use crate::approval::{APPLY_TIME, ApprovalAnswer, RunIntents, apply_caller};
@@ -28,7 +29,7 @@ pub(super) struct ApprovalDesk<'s> {
     manifest: String,
     policy_digest: String,
     intents: RunIntents<'s>,
-    programs: RefCell<HashMap<String, Option<String>>>,
+    covered: CoveredFiles<'s>,
     /// What was approved in this run, with the id of the approval: a command that is tried again is still the same use.
     approved: RefCell<Vec<(ApprovedAction, String)>>,
     /// Receives the approvals for the audit log.
@@ -60,7 +61,7 @@ impl<'s> ApprovalDesk<'s> {
             manifest: manifest.to_owned(),
             policy_digest: policy_digest(policy),
             intents: RunIntents::new(governance),
-            programs: RefCell::default(),
+            covered: CoveredFiles::new(governance.doors.files()),
             approved: RefCell::default(),
             verdicts,
         }
@@ -110,11 +111,19 @@ impl<'s> ApprovalDesk<'s> {
                 .as_ref()
                 .map(|identity| format!("uid {}, gid {}", identity.uid, identity.gid)),
             env: environment.collect(),
+            env_values: BTreeMap::new(),
             stdin_sha256: stdin.as_ref().map(|text| sha256(text.as_bytes())),
             stdin,
             timeout_ms: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
         };
-        let programs = self.programs(command, question.analysis);
+        let covered = match command.image {
+            Some(_) => Ok(BTreeMap::new()),
+            None => self.covered.of(command.program.to_str(), question.analysis),
+        };
+        let programs = match covered {
+            Ok(programs) => programs,
+            Err(error) => return uncovered(question, &error),
+        };
         self.ask((resource, purpose), (action, programs, IntendedSandbox { profile: None, digest }), question)
     }
 
@@ -148,6 +157,7 @@ impl<'s> ApprovalDesk<'s> {
             cwd: "/".to_owned(),
             user: None,
             env: BTreeMap::new(),
+            env_values: BTreeMap::new(),
             stdin: None,
             stdin_sha256: None,
             timeout_ms: None,
@@ -248,34 +258,13 @@ impl<'s> ApprovalDesk<'s> {
             }
         }
     }
+}
 
-    /// Returns the digests of the programs that the analysis found, and of the files whose code they run.
-    fn programs(&self, command: &Command, analysis: &Analysis) -> BTreeMap<String, String> {
-        if command.image.is_some() {
-            return BTreeMap::new();
-        }
-        let of_analysis = analysis
-            .commands
-            .iter()
-            .filter_map(|command| Some(command.program.as_ref()?.location.as_ref()?.canonical.clone()));
-        let code = analysis.commands.iter().flat_map(|command| {
-            let directory = command.directory.clone().unwrap_or_else(|| "/".to_owned());
-            let files = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
-            files.filter_map(move |effect| {
-                Path::new(&directory).join(effect.object.as_ref()?).to_str().map(str::to_owned)
-            })
-        });
-        let own = command.program.to_str().map(str::to_owned);
-        let mut known = self.programs.borrow_mut();
-        let mut programs = BTreeMap::new();
-        for path in of_analysis.chain(code).chain(own) {
-            let digest = known.entry(path.clone()).or_insert_with(|| {
-                self.governance.doors.files().read(Path::new(&path), 0).ok().map(|read| read.sha256)
-            });
-            programs.extend(digest.clone().map(|digest| (path, digest)));
-        }
-        programs
-    }
+/// Returns the refusal of a command whose files no approval can cover.
+fn uncovered(question: Question<'_>, error: &CoverageError) -> GateVerdict {
+    let Question { reason, hints, .. } = question;
+    let causes = ccm_model::error_layers(error).join(": ");
+    GateVerdict::Wait { reason: format!("{reason}; nobody can approve it: {causes}"), hints, intent: None }
 }
 
 /// Returns the refusal of what can't be shown whole, so that nobody could know what he approves.

@@ -7,7 +7,7 @@ use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 
 /// Variables whose value is loaded or run.
-const LOADED: [&str; 64] = [
+const LOADED: [&str; 77] = [
     "BASH_ENV",
     "ENV",
     "SHELLOPTS",
@@ -41,9 +41,6 @@ const LOADED: [&str; 64] = [
     "_JAVA_OPTIONS",
     "JDK_JAVA_OPTIONS",
     "CLASSPATH",
-    "LUA_PATH",
-    "LUA_CPATH",
-    "LUA_INIT",
     "PHP_INI_SCAN_DIR",
     "PHPRC",
     "TCLLIBPATH",
@@ -72,7 +69,27 @@ const LOADED: [&str; 64] = [
     "ZDOTDIR",
     "DOCKER_HOST",
     "FPATH",
+    // Homes and files of settings, which name programs.
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "VIMINIT",
+    "EXINIT",
+    "APT_CONFIG",
+    "RIPGREP_CONFIG_PATH",
+    "WGETRC",
+    "CURL_HOME",
+    "PYTEST_ADDOPTS",
+    "PYTEST_PLUGINS",
+    "AWS_CONFIG_FILE",
+    "PSQLRC",
+    "HGRCPATH",
+    "ZIPOPT",
+    "CCACHE_PREFIX",
 ];
+
+/// Variables that change how a program speaks, and nothing that it does.
+const HARMLESS: [&str; 6] = ["LANG", "TZ", "CI", "DEBUG", "TERM", "NO_COLOR"];
 
 /// Variables of git whose value is run, or says where git reads settings.
 const GIT: [&str; 22] = [
@@ -110,29 +127,58 @@ impl Analyser<'_> {
         span: ShellSpan,
         command: Option<&str>,
     ) {
-        let known = value.and_then(ShellWord::text);
-        let is_empty = known.as_deref() == Some("");
-        let is_suspect = match name {
-            "PATH" => !known.as_deref().is_some_and(|path| path.split(':').all(is_system_directory)),
-            // The shell follows a known value; `read` alone uses the others.
-            "IFS" => known.is_none() && command != Some("read"),
-            _ if is_empty => false,
-            _ if name.starts_with("LD_") || name.starts_with("DYLD_") => true,
-            _ if name.starts_with("GIT_CONFIG_") => true,
-            _ if name.starts_with("BASH_FUNC_") || name.starts_with("npm_config_") => true,
-            _ if GIT.contains(&name) || LOADED.contains(&name) => {
-                let is_shell = name == "SHELL" && matches!(known.as_deref(), Some("/bin/sh" | "/bin/bash"));
-                !is_shell && !known.as_deref().is_some_and(roles::is_harmless_program)
-            }
-            _ => false,
-        };
-        if is_suspect {
-            let shown = value.map_or_else(|| "…".to_owned(), |value| shell_words::shown(value).shown);
-            let what =
-                format!("the variable {name}={shown} loads code, or changes the programs that are run");
+        if is_suspect(name, value, command) {
+            let what = loads_code(name, value);
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
         }
     }
+
+    /// Judges a variable that the caller adds to the environment of a command.
+    pub(super) fn added_variable(&mut self, index: usize, name: &str, value: &ShellWord, span: ShellSpan) {
+        let is_closed = self.request.closed_variables;
+        let (class, what) = if is_suspect(name, Some(value), None) {
+            let class = if is_closed { GuardClass::CodeVariables } else { GuardClass::Variables };
+            (class, loads_code(name, Some(value)))
+        } else if is_closed && !HARMLESS.contains(&name) && !name.starts_with("LC_") {
+            let what = format!("the variable {name} may change what the programs do");
+            (GuardClass::Variables, what)
+        } else {
+            return;
+        };
+        self.finding(index, class, what, span, Some(WayOut::DropOption));
+    }
+}
+
+/// Returns `true` for a variable whose value is loaded or run.
+fn is_suspect(name: &str, value: Option<&ShellWord>, command: Option<&str>) -> bool {
+    let known = value.and_then(ShellWord::text);
+    let is_empty = known.as_deref() == Some("");
+    match name {
+        "PATH" => !known.as_deref().is_some_and(|path| path.split(':').all(is_system_directory)),
+        // The shell follows a known value; `read` alone uses the others.
+        "IFS" => known.is_none() && command != Some("read"),
+        _ if is_empty => false,
+        _ if name.starts_with("LD_") || name.starts_with("DYLD_") => true,
+        _ if name.starts_with("GIT_CONFIG_") => true,
+        _ if name.starts_with("BASH_FUNC_") || name.to_ascii_lowercase().starts_with("npm_config_") => true,
+        _ if name.starts_with("CARGO_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => true,
+        _ if name.starts_with("LUA_INIT")
+            || name.starts_with("LUA_PATH")
+            || name.starts_with("LUA_CPATH") =>
+        {
+            true
+        }
+        _ if GIT.contains(&name) || LOADED.contains(&name) => {
+            let is_shell = name == "SHELL" && matches!(known.as_deref(), Some("/bin/sh" | "/bin/bash"));
+            !is_shell && !known.as_deref().is_some_and(roles::is_harmless_program)
+        }
+        _ => false,
+    }
+}
+
+fn loads_code(name: &str, value: Option<&ShellWord>) -> String {
+    let shown = value.map_or_else(|| "…".to_owned(), |value| shell_words::shown(value).shown);
+    format!("the variable {name}={shown} loads code, or changes the programs that are run")
 }
 
 fn is_system_directory(path: &str) -> bool {

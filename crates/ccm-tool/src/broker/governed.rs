@@ -1,13 +1,12 @@
 //! Verdict, approval and record of a call before it runs.
 
-use std::path::Path;
 use std::time::Duration;
 
 use ccm_host::Command;
-use ccm_model::sha256;
+use ccm_model::{error_layers, sha256};
 use ccm_policy::{ApprovalMode, ApprovalNeed, PolicyVerdict};
-use ccm_runtime::policy::{JudgedRequest, policy_digest};
-use ccm_runtime::{CheckedPolicy, Files};
+use ccm_runtime::CheckedPolicy;
+use ccm_runtime::policy::{CoveredFiles, JudgedRequest, policy_digest};
 use serde_json::{Value, json};
 
 use super::ToolBroker;
@@ -24,8 +23,8 @@ use crate::sandbox::PRIVILEGED;
 /// Time in which a call can be approved, unless the policy has one.
 const PENDING: Duration = Duration::from_secs(15 * 60);
 
-/// Maximum size of a program whose hash is part of an approval.
-const MAX_PROGRAM: u64 = 1 << 30;
+/// Maximum length of the values of all variables of a call that an approver reads, in characters.
+const MAX_VALUES: usize = 4000;
 
 /// Call of a governed tool, as it is judged, approved and recorded.
 pub(super) struct GovernedCall<'c> {
@@ -127,7 +126,24 @@ impl ToolBroker {
             needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });
         }
         let policy_digest = policy_digest(&checked.policy);
-        let programs = programs(call.judged, self.session.files());
+        let values = call.action["env"].as_object().into_iter().flat_map(|variables| variables.values());
+        let length: usize = values.filter_map(Value::as_str).map(|value| value.chars().count()).sum();
+        if length > MAX_VALUES {
+            let message = format!(
+                "nobody can approve the call: its variables have {length} characters, and {MAX_VALUES} can be shown"
+            );
+            let hints = ["write long values to a file of the workspace".to_owned()];
+            return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
+        }
+        let covered = CoveredFiles::new(self.session.files()).of(None, &call.judged.analysis);
+        let programs: Vec<(String, String)> = match covered {
+            Ok(covered) => covered.into_iter().collect(),
+            Err(error) => {
+                let message = format!("nobody can approve the call: {}", error_layers(&error).join(": "));
+                let hints = ["run smaller files, or files of this machine that are no links".to_owned()];
+                return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
+            }
+        };
         let request = ToolApprovalRequest {
             id: resumed.map_or(&call.id, |stored| &stored.intent),
             caller: call.caller,
@@ -205,15 +221,4 @@ impl ToolBroker {
 /// Returns the SHA-256 of an action.
 pub(super) fn action_digest(action: &Value) -> String {
     sha256(action.to_string().as_bytes())
-}
-
-/// Returns the programs of a command with their hashes.
-fn programs(judged: &JudgedRequest, files: &dyn Files) -> Vec<(String, String)> {
-    let located = judged.analysis.commands.iter().filter_map(|command| command.program.as_ref());
-    let mut paths: Vec<&str> =
-        located.filter_map(|program| Some(&*program.location.as_ref()?.canonical)).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let hash = |path: &str| Some(sha256(&files.content(Path::new(path), MAX_PROGRAM).ok()??));
-    paths.into_iter().filter_map(|path| Some((path.to_owned(), hash(path)?))).collect()
 }

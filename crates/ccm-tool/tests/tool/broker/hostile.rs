@@ -48,16 +48,36 @@ fn hostile_inputs_are_recorded_and_nothing_runs() {
 }
 
 #[test]
-fn variables_that_run_programs_are_asked_about() {
+fn variables_are_harmless_asked_about_or_denied() {
     alone(async || {
         let place = Place::new(ON_ASK);
-        for name in ["LD_PRELOAD", "BASH_ENV", "GIT_SSH_COMMAND", "PYTHONPATH", "PATH"] {
+        for (name, kind) in [
+            ("LD_PRELOAD", AnswerKind::Denied),
+            ("BASH_ENV", AnswerKind::Denied),
+            ("GIT_SSH_COMMAND", AnswerKind::Denied),
+            ("PYTHONPATH", AnswerKind::Denied),
+            ("PATH", AnswerKind::Denied),
+            ("HOME", AnswerKind::Denied),
+            ("XDG_CONFIG_HOME", AnswerKind::Denied),
+            ("NPM_CONFIG_SCRIPT_SHELL", AnswerKind::Denied),
+            ("CARGO_TARGET_X_RUNNER", AnswerKind::Denied),
+            ("LUA_INIT_5_4", AnswerKind::Denied),
+            ("GOFLAGS", AnswerKind::ApprovalRequired),
+            ("CC", AnswerKind::ApprovalRequired),
+            ("FOO", AnswerKind::ApprovalRequired),
+            ("LC_ALL", AnswerKind::Done),
+            ("TZ", AnswerKind::Done),
+            ("CI", AnswerKind::Done),
+        ] {
             let answer = place.call("exec", json!({"command": "ls", "args": [], "env": {name: "./x"}})).await;
-            assert_eq!(answer.kind, AnswerKind::ApprovalRequired, "{name}: {answer:?}");
+            assert_eq!(answer.kind, kind, "{name}: {answer:?}");
         }
-        let answer =
-            place.call("exec", json!({"command": "printenv", "args": ["FOO"], "env": {"FOO": "1"}})).await;
-        assert_eq!(answer.text, "1\n", "{answer:?}");
+        let called = json!({"command": "printenv", "args": ["DEBUG"], "env": {"DEBUG": "1"}});
+        assert_eq!(place.call("exec", called).await.text, "1\n");
+        let long = json!({"command": "ls", "args": [], "env": {"FOO": "x".repeat(5000)}});
+        let answer = place.call("exec", long).await;
+        assert_eq!(answer.kind, AnswerKind::Denied, "{answer:?}");
+        assert!(answer.text.contains("its variables have 5000 characters"), "{answer:?}");
     });
 }
 

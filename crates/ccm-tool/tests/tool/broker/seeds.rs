@@ -186,7 +186,7 @@ const GOVERNED: &[(&str, &[&str])] = &[
     ),
     (
         "env: Extra environment variables",
-        &["variables_are_sorted_and_checked", "variables_that_run_programs_are_asked_about"],
+        &["variables_are_sorted_and_checked", "variables_are_harmless_asked_about_or_denied"],
     ),
     (
         "workingDir: Working directory in sandbox",

@@ -1,0 +1,160 @@
+//! Files that an approval of a command covers: the programs that the command starts, and the code that they run.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use ccm_host::{FileError, Files};
+use ccm_policy::{AnalysedCommand, Analysis, CodeSource};
+
+/// Maximum size of all files that an approval covers, in bytes.
+pub const MAX_COVERED: u64 = 256 << 20;
+
+/// Length of what the kernel reads of the first line of a script.
+const FIRST_LINE: u64 = 256;
+
+/// Maximum number of interpreters that run each other.
+const MAX_INTERPRETERS: usize = 4;
+
+/// Files in the working directory that a program runs without being told.
+const IMPLIED: &[(&[&str], &[&str])] = &[
+    (&["make", "gmake", "bmake"], &["GNUmakefile", "makefile", "Makefile", "BSDmakefile"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"]),
+    (&["npm", "npx", "yarn", "pnpm", "bun"], &["package.json", ".npmrc", ".yarnrc.yml"]),
+    (&["rake"], &["Rakefile", "rakefile", "Rakefile.rb"]),
+    (&["bundle"], &["Gemfile"]),
+    (&["cargo"], &["Cargo.toml", "build.rs", ".cargo/config.toml"]),
+    (&["pytest"], &["conftest.py", "pytest.ini", "setup.cfg", "pyproject.toml"]),
+    (&["tox"], &["tox.ini"]),
+    (&["nox"], &["noxfile.py"]),
+    (&["scons"], &["SConstruct"]),
+    (&["ninja"], &["build.ninja"]),
+    (&["cmake"], &["CMakeLists.txt"]),
+    (&["meson"], &["meson.build"]),
+    (&["gradle"], &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
+    (&["mvn"], &["pom.xml"]),
+    (&["ant"], &["build.xml"]),
+    (
+        &["docker-compose", "podman-compose"],
+        &["docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"],
+    ),
+    (&["vagrant"], &["Vagrantfile"]),
+    (&["ansible-playbook", "ansible"], &["ansible.cfg"]),
+];
+
+/// Reason why no approval can cover the files that a command runs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CoverageError {
+    /// They are larger than [`MAX_COVERED`].
+    #[error("the files that it runs are larger than {} MiB", MAX_COVERED >> 20)]
+    TooLarge,
+    /// A file can't be read, so that nobody would notice a change of it.
+    #[error("{path} can't be read, which it runs")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// The reason.
+        source: FileError,
+    },
+}
+
+/// Digests of files that commands run, each read once.
+pub struct CoveredFiles<'f> {
+    files: &'f dyn Files,
+    known: RefCell<HashMap<String, Option<(String, u64)>>>,
+}
+
+impl<'f> CoveredFiles<'f> {
+    /// Reads files through a door.
+    pub fn new(files: &'f dyn Files) -> Self {
+        Self { files, known: RefCell::default() }
+    }
+
+    /// Returns the SHA-256 of each file that a command runs, by path: `program`, the programs that the analysis found, their
+    /// interpreters, scripts, sourced files, build files, and code on standard input. What does not exist is left out.
+    pub fn of(
+        &self,
+        program: Option<&str>,
+        analysis: &Analysis,
+    ) -> Result<BTreeMap<String, String>, CoverageError> {
+        let mut covered = BTreeMap::new();
+        let mut left = MAX_COVERED;
+        let own = program.map(str::to_owned);
+        let mut paths: Vec<String> =
+            own.into_iter().chain(analysis.commands.iter().flat_map(paths_of)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        for path in paths {
+            let mut next = Some(path);
+            for _ in 0..=MAX_INTERPRETERS {
+                let Some(path) = next.take().filter(|path| !covered.contains_key(path)) else { break };
+                let Some((digest, size)) = self.digest(&path, left)? else { break };
+                left = left.checked_sub(size).ok_or(CoverageError::TooLarge)?;
+                next = self.interpreter(&path);
+                covered.insert(path, digest);
+            }
+        }
+        Ok(covered)
+    }
+
+    fn digest(&self, path: &str, most: u64) -> Result<Option<(String, u64)>, CoverageError> {
+        if let Some(known) = self.known.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let digest = match self.files.digest(Path::new(path), most) {
+            Ok(digest) => Some(digest),
+            Err(error) => match kind_of(&error) {
+                Some(ErrorKind::FileTooLarge) => return Err(CoverageError::TooLarge),
+                // What is not there does not run. A program of root that nobody else may read is no file of the caller.
+                Some(
+                    ErrorKind::NotFound
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::PermissionDenied,
+                ) => None,
+                _ => return Err(CoverageError::Unreadable { path: path.to_owned(), source: error }),
+            },
+        };
+        self.known.borrow_mut().insert(path.to_owned(), digest.clone());
+        Ok(digest)
+    }
+
+    /// Returns the absolute path of the interpreter in the first line of a script.
+    fn interpreter(&self, path: &str) -> Option<String> {
+        let mut start = Vec::new();
+        self.files.open(Path::new(path)).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+        let line = start.strip_prefix(b"#!")?.split(|byte| matches!(byte, b'\n' | 0)).next()?;
+        let name = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;
+        let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with('/'))?;
+        let canonical = self.files.canonical(Path::new(name));
+        Some(
+            canonical
+                .ok()
+                .and_then(|path| path.to_str().map(str::to_owned))
+                .unwrap_or_else(|| name.to_owned()),
+        )
+    }
+}
+
+fn kind_of(error: &FileError) -> Option<ErrorKind> {
+    match error {
+        FileError::Step { source, .. } => Some(source.kind()),
+        _ => None,
+    }
+}
+
+/// Returns the paths of the files that a simple command runs.
+fn paths_of(command: &AnalysedCommand) -> Vec<String> {
+    let directory = Path::new(command.directory.as_deref().unwrap_or("/"));
+    let absolute = |path: &str| directory.join(path).to_str().map(str::to_owned);
+    let program = command.program.as_ref().and_then(|program| program.location.as_ref());
+    let code = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
+    let code = code.filter_map(|effect| absolute(effect.object.as_deref()?));
+    let name = program.and_then(|location| Path::new(&*location.canonical).file_name()?.to_str());
+    let implied = IMPLIED.iter().filter(|(programs, _)| name.is_some_and(|name| programs.contains(&name)));
+    let implied = implied.flat_map(|(_, files)| *files).filter_map(|file| absolute(file));
+    program.map(|location| location.canonical.clone()).into_iter().chain(code).chain(implied).collect()
+}

@@ -1,6 +1,7 @@
 //! Credentials that systemd hands to the process.
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -53,6 +54,26 @@ pub enum CredentialError {
         /// The name.
         name: String,
     },
+    /// The file that a service gets the credential from does not exist.
+    #[error("there is no file \"{}\" for the credential `{name}`", path.display())]
+    NoFile {
+        /// The name.
+        name: String,
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// A service that is to be written does not get the credential.
+    #[error("the service gets no credential `{name}`")]
+    NotGiven {
+        /// The name.
+        name: String,
+    },
+    /// Only the service can read the credential, for example because it is encrypted.
+    #[error("only the service can read the credential `{name}`")]
+    OfService {
+        /// The name.
+        name: String,
+    },
 }
 
 impl CredentialError {
@@ -66,7 +87,11 @@ impl CredentialError {
                 load("NAME")
             )),
             Self::Missing { name, .. } => Some(format!("add {} to the unit", load(name))),
-            Self::Unreadable { .. } | Self::NotText { .. } => None,
+            Self::NoFile { .. } => Some("check the path".to_owned()),
+            Self::NotGiven { name } => {
+                Some(format!("add `--credential {name}=PATH` with the path of its file"))
+            }
+            Self::Unreadable { .. } | Self::NotText { .. } | Self::OfService { .. } => None,
         }
     }
 }
@@ -79,14 +104,24 @@ pub fn credential(name: &str) -> Result<String, CredentialError> {
     credential_in(Path::new(&directory), name)
 }
 
+/// Reads the credential that a service gets from a file, with the rules of [`credential`] for the file. Links to it are
+/// followed, as systemd follows them.
+pub fn credential_of_file(name: &str, path: &Path) -> Result<String, CredentialError> {
+    check_name(name)?;
+    let missing = || CredentialError::NoFile { name: name.to_owned(), path: path.to_owned() };
+    let unreadable = |source| CredentialError::Unreadable { name: name.to_owned(), source };
+    let found = path.canonicalize().map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => missing(),
+        _ => unreadable(ConfigurationError::Read { path: path.to_owned(), source }),
+    })?;
+    let (Some(directory), Some(file)) = (found.parent(), found.file_name()) else { return Err(missing()) };
+    let directory = ConfigurationDirectory::open(directory).map_err(unreadable)?.ok_or_else(missing)?;
+    let bytes = directory.read(file, MAX_SIZE).map_err(unreadable)?;
+    text_of(name, bytes.ok_or_else(missing)?)
+}
+
 fn credential_in(directory: &Path, name: &str) -> Result<String, CredentialError> {
-    let is_name = !name.is_empty()
-        && name.len() <= MAX_NAME
-        && !matches!(name, "." | "..")
-        && !name.contains(|part: char| part == '/' || part.is_control());
-    if !is_name {
-        return Err(CredentialError::Name(name.chars().take(MAX_NAME).collect()));
-    }
+    check_name(name)?;
     if directory.is_relative() {
         return Err(CredentialError::Relative);
     }
@@ -95,7 +130,21 @@ fn credential_in(directory: &Path, name: &str) -> Result<String, CredentialError
     let opened = opened.ok_or_else(|| CredentialError::NoDirectory(directory.to_owned()))?;
     let bytes = opened.read(OsStr::new(name), MAX_SIZE).map_err(unreadable)?;
     let missing = || CredentialError::Missing { name: name.to_owned(), directory: directory.to_owned() };
-    let text = String::from_utf8(bytes.ok_or_else(missing)?);
+    text_of(name, bytes.ok_or_else(missing)?)
+}
+
+/// Checks that a name can be that of a file in the directory of credentials.
+fn check_name(name: &str) -> Result<(), CredentialError> {
+    let is_name = !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !matches!(name, "." | "..")
+        && !name.contains(|part: char| part == '/' || part.is_control());
+    if is_name { Ok(()) } else { Err(CredentialError::Name(name.chars().take(MAX_NAME).collect())) }
+}
+
+/// Returns the text of a credential, without a line end at its end.
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, CredentialError> {
+    let text = String::from_utf8(bytes);
     let mut text = text.map_err(|_| CredentialError::NotText { name: name.to_owned() })?;
     if text.ends_with('\n') {
         text.pop();
@@ -169,6 +218,30 @@ mod tests {
         ] {
             let error = credential_in(directory, "db").expect_err("an error");
             assert!(error.to_string().ends_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_credential_of_a_service_is_read_from_its_file() {
+        let scratch = scratch();
+        let path = |name: &str| scratch.path().join(name);
+        std::fs::write(path("db.txt"), "secret\n").expect("a file");
+        std::fs::write(path("binary"), [0xff]).expect("a file");
+        symlink("db.txt", path("link")).expect("a link");
+        symlink("gone", path("dangling")).expect("a link");
+        for file in ["db.txt", "link"] {
+            assert_eq!(credential_of_file("db", &path(file)).expect("a credential"), "secret", "{file}");
+        }
+        for (name, file, message) in [
+            ("db", "gone", "there is no file "),
+            ("db", "dangling", "there is no file "),
+            ("db", "db.txt/below", "there is no file "),
+            ("db", "", "the credential `db` can't be read"),
+            ("db", "binary", "the credential `db` is not UTF-8 text"),
+            ("a/b", "db.txt", "`a/b` can't be the name of a credential"),
+        ] {
+            let error = credential_of_file(name, &path(file)).expect_err(file);
+            assert!(error.to_string().starts_with(message), "{file}: {error}");
         }
     }
 }

@@ -102,7 +102,7 @@ pub use command::{
 #[doc(hidden)]
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
-pub use credentials::{CredentialError, credential};
+pub use credentials::{CredentialError, credential, credential_of_file};
 pub use environment::{
     Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
     own_program, random, random_secret, variable,

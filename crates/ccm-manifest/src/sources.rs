@@ -25,6 +25,8 @@ pub struct CredentialFault {
     pub message: String,
     /// Advice on what to do about it.
     pub hint: Option<String>,
+    /// `true` if the credential exists and can't be read here. What uses it is not checked, which is no error.
+    pub is_elsewhere: bool,
 }
 
 /// Inputs of a manifest beside its own text. The loader opens nothing itself.
@@ -82,7 +84,11 @@ pub trait Sources {
 
     /// Reads a credential of the process, which counts as a secret.
     fn credential(&self, _name: &str) -> Result<String, CredentialFault> {
-        Err(CredentialFault { message: "there are no credentials".to_owned(), hint: None })
+        Err(CredentialFault {
+            message: "there are no credentials".to_owned(),
+            hint: None,
+            is_elsewhere: false,
+        })
     }
 
     /// Returns `true` if a variable is missing in the environment because its value is not UTF-8 text.

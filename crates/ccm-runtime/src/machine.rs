@@ -9,7 +9,7 @@ use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_governance::signed::ReadRecord;
-use ccm_host::{ConfigurationError, FileError, TreeEntryKind, WalkStep, file_text};
+use ccm_host::{ConfigurationError, CredentialError, FileError, TreeEntryKind, WalkStep, file_text};
 use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
 use ccm_model::{
     Diagnostic, DiagnosticKind, FileVersion, Severity, SourceMap, closest, error_layers, escape_control,
@@ -312,6 +312,7 @@ impl Sources for MachineSources {
         let value = self.doors.doors.credential(name).map_err(|error| CredentialFault {
             message: error_layers(&error).join(": "),
             hint: error.hint(),
+            is_elsewhere: matches!(error, CredentialError::OfService { .. }),
         })?;
         self.secrets.add([&*value]);
         Ok(value)

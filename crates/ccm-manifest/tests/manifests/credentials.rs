@@ -71,6 +71,12 @@ fn errors_in_credentials_are_located() {
             &manifest("- note: [n: {text: \"{{ credentail('db') }}\"}]"),
             &["3:28 unknown-function | credential"],
         ),
+        // Only the service can read it.
+        (&manifest("- note: [n: {text: \"{{ credential('elsewhere') }}\"}]"), &["3:24 not-checked"]),
+        (
+            "data: {x: \"{{ credential('elsewhere') }}\"}\nccm: {resources: [{note: [n: {text: '{{ Data.x }}'}]}]}",
+            &["1:11 not-checked"],
+        ),
         // It is used, but can't be redacted.
         (&manifest("- note: [n: {text: \"{{ credential('pin') }}\"}]"), &[" warning: exposed-secret | …"]),
     ]);

@@ -263,6 +263,7 @@ impl Sources for Machine {
         known.map(|(_, value)| value.clone()).ok_or_else(|| CredentialFault {
             message: format!("there is no credential `{name}`"),
             hint: Some("add `LoadCredential=`".to_owned()),
+            is_elsewhere: name == "elsewhere",
         })
     }
 

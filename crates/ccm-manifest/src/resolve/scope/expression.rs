@@ -166,7 +166,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
     fn credential(&self, name: &str) -> Result<Value, FunctionError> {
         let context = self.evaluator.context;
         context.credentials.get(name, context.sources).map(Value::Text).map_err(|fault| {
-            if context.omitted.files {
+            if context.omitted.files || fault.is_elsewhere {
                 context.leave_out(LeftOut::Credential(name.to_owned()));
                 return self.leave_unchecked();
             }

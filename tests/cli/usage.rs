@@ -87,12 +87,13 @@ fn help_lists_the_options_of_each_command() {
             "timer install",
             "[OPTIONS] <MANIFEST>",
             format!(
-                "--every --jitter --user --name --force --noop --diff --only --skip --require-signed V Data {inputs} --no-env Limits --timeout \
+                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
         ),
         ("timer list", "[OPTIONS]", "--user V Output --output --json".into()),
+        ("timer migrate", "[OPTIONS] <TEMPLATE_TIMER>", "--noop --force V".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("init", "[OPTIONS] [FILE]", "V".into()),
@@ -173,7 +174,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
         ("backup restore", "<PATH>", "`ccm backup restore PATH`"),
         ("backup prune", "--keep", "`ccm backup prune "),
         ("apply m.yaml --nop", "argument '--nop'", "'--noop'"),
-        ("--noop m.yaml", "argument '--noop'", "`ccm apply` and `ccm timer install`"),
+        ("--noop m.yaml", "argument '--noop'", "`ccm apply`, `ccm timer install` and `ccm timer migrate`"),
         ("apply m.yaml --max-age 2h", "argument '--max-age'", "`ccm status`"),
         ("validate m.yaml --state-dir /state", "argument '--state-dir'", "`ccm history` and other commands"),
         ("apply m.yaml --frobnicate", "argument '--frobnicate'", ""),
@@ -187,9 +188,10 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 11] = [
+const WITHOUT_DOCUMENT: [&str; 12] = [
     "init",
     "timer install",
+    "timer migrate",
     "timer remove",
     "backup restore",
     "backup prune",

@@ -68,8 +68,8 @@ pub(crate) use service::ServiceArguments;
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
 pub(crate) use timer::{
-    NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerRemoveArguments,
-    options_of_apply,
+    NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerMigrateArguments,
+    TimerRemoveArguments, options_of_apply,
 };
 pub(crate) use tool::{
     LanguageArgument, ToolJsonArguments, ToolListArguments, ToolPlaceArguments, ToolProcessCommand,
@@ -126,7 +126,7 @@ pub(crate) enum CliCommand {
     History(HistoryArguments),
     /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
-    /// Install, list or remove systemd timers that apply manifests
+    /// Install, list, migrate or remove systemd timers that apply manifests
     #[command(subcommand)]
     Timer(TimerCommand),
     /// Let the runs of timers wait, show until when they wait, or end the pause

@@ -10,12 +10,13 @@ use std::time::SystemTime;
 use ccm_runtime::model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::status::StatusError;
-use ccm_runtime::{Session, error_layers, printed};
+use ccm_runtime::timer::UnitScope;
+use ccm_runtime::{ExitCode, Session, error_layers, printed};
 
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
 use crate::error::CommandResult;
-use crate::{pause, session, state};
+use crate::{pause, session, state, timer};
 
 /// Shows the status, only the pending refreshes, or the result of a check.
 pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResult {
@@ -25,7 +26,20 @@ pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResu
         return check::run(arguments, console, &session, now);
     }
     let text = render(arguments, &session, now).map_err(|error| state::state_error(&session, &error))?;
-    console.print(&text)
+    console.print(&text)?;
+    warn_of_templates(arguments, &session, console);
+    Ok(ExitCode::Success)
+}
+
+/// Warns root of enabled timers of the package's template.
+fn warn_of_templates(arguments: &StatusArguments, session: &Session, console: &Console) {
+    if arguments.output.format != StatusFormat::Text || !session.is_root() {
+        return;
+    }
+    let timers = session.timers(UnitScope::System).map(|timers| timers.enabled_templates());
+    for name in timers.unwrap_or_default() {
+        timer::warn_of_template(&name, console);
+    }
 }
 
 fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Result<String, StatusError> {

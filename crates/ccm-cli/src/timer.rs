@@ -1,21 +1,26 @@
 //! `ccm timer`: systemd timers that apply a manifest.
 
+mod credentials;
+mod list;
+mod migrate;
+
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_runtime::model::{ResourceId, quote_words};
+use ccm_runtime::model::ResourceId;
 use ccm_runtime::process::{absolute, own_program, variable};
-use ccm_runtime::report::columns;
 use ccm_runtime::timer::{
-    InstalledTimer, LastRun, PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers, UnitScope,
+    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRequest, Timers, UnitScope,
 };
-use ccm_runtime::{ExitCode, Notice, SelectionOption, Session, UnknownResource, UnknownResources, printed};
+use ccm_runtime::{
+    Config, ExitCode, Notice, SelectionOption, Session, UnknownResource, UnknownResources, printed,
+};
 
 use crate::arguments::{
-    ApplyArguments, DocumentFormat, NOT_FOR_TIMERS, ReportFormat, TimerCommand, TimerInstallArguments,
-    TimerListArguments, TimerRemoveArguments, options_of_apply,
+    ApplyArguments, NOT_FOR_TIMERS, ReportFormat, TimerCommand, TimerInstallArguments, TimerRemoveArguments,
+    options_of_apply,
 };
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
@@ -24,16 +29,20 @@ use crate::reactor::block_on;
 use crate::write_hints::file_system_hint_of;
 use crate::{manifest, session, state};
 
+use credentials::{DIRECTORY_VARIABLE, ServiceDoors};
+pub(crate) use list::warn_of_template;
+
 /// Maximum time to wait for another run, unless an option names one.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(5 * 60);
 /// Maximum delay of runs, unless an option names one.
 const MAX_JITTER: Duration = Duration::from_secs(5 * 60);
 
-/// Installs, lists or removes timers.
+/// Installs, lists, migrates or removes timers.
 pub(crate) fn run(command: &TimerCommand, console: &Console) -> CommandResult {
     match command {
         TimerCommand::Install(arguments) => install(arguments, console),
-        TimerCommand::List(arguments) => list(arguments, console),
+        TimerCommand::List(arguments) => list::run(arguments, console),
+        TimerCommand::Migrate(arguments) => migrate::run(arguments, console),
         TimerCommand::Remove(arguments) => remove(arguments, console),
     }
 }
@@ -41,8 +50,11 @@ pub(crate) fn run(command: &TimerCommand, console: &Console) -> CommandResult {
 fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResult {
     refuse_unsuitable_options(&arguments.apply)?;
     let uses_environment = Rc::new(Cell::new(false));
-    let session = session::open_with(console, &arguments.apply.state);
-    let session = session.on_notice({
+    let name = timer_name(arguments)?;
+    let mut credentials = credentials::named(&arguments.credential)?;
+    let doors = service_doors(&name, &credentials, arguments, console)?;
+    let config = session::config(console, arguments.apply.state.state_dir.clone());
+    let session = Session::open(Config { doors: Box::new(doors.clone()), ..config }).on_notice({
         let (uses_environment, console) = (Rc::clone(&uses_environment), console.clone());
         move |notice| match notice {
             Notice::EnvironmentUsed => uses_environment.set(true),
@@ -52,7 +64,11 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
     check_manifest(&session, &arguments.apply, console)?;
     let options = service_options(arguments, &session)?;
     let from_environment = options.variables.join(", ");
-    let request = request(arguments, options)?;
+    let used = doors.used()?;
+    let names_used: Vec<&str> = used.iter().map(ServiceCredential::name).collect();
+    let names_used = names_used.join(", ");
+    credentials.extend(used);
+    let request = request(name, arguments, options, credentials)?;
     let scope = scope(arguments.user);
     let timers = timers(&session, scope)?;
     let plan = timers.plan(&request).map_err(|error| timer_error(&session, &error, scope))?;
@@ -65,6 +81,17 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
     }
     if !from_environment.is_empty() {
         console.note(&format!("the timer keeps options of your environment: {from_environment}"));
+    }
+    if !names_used.is_empty() {
+        console.note(&format!("the timer gets credentials from {DIRECTORY_VARIABLE}: {names_used}"));
+    }
+    if let Some(old) = timers.template_of(&request) {
+        console.warning(&format!("{old}.timer applies the same manifest, and goes on"));
+        console.hint(&format!("stop it: `systemctl disable --now {old}.timer`"));
+    }
+    for unit in timers.missing_failure_units(&request) {
+        console.warning(&format!("there is no unit {unit}, which a failed run starts"));
+        console.hint("write the unit before a run fails, or check its name");
     }
     if uses_environment.get() {
         console.warning(
@@ -79,9 +106,8 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
         TimerError::NoSystemd => without_systemd(&request),
         error => timer_error(&session, &error, scope),
     })?;
-    let next = block_on(timers.list())?.ok().and_then(|timers| {
-        timers.into_iter().find(|timer| timer.name == request.name.to_string()).and_then(|timer| timer.next)
-    });
+    let listed = block_on(timers.list())?.unwrap_or_default();
+    let next = listed.into_iter().find(|timer| timer.unit == plan.timer).and_then(|timer| timer.next);
     console.print(&shown_installation(&plan, &request, scope, next.as_deref()))?;
     if arguments.user && !timers.is_lingering() {
         console.note("the timer runs only while you are logged in");
@@ -111,9 +137,6 @@ fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
 /// Refuses a manifest with errors, and names that are not in it.
 fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> CommandResult<()> {
     let path = manifest_path(apply);
-    if path == Path::new("-") {
-        return Err(CommandError::usage("a timer needs the path of a manifest, not standard input"));
-    }
     let values = session::values(&apply.values);
     let input = session.read(manifest::source(path), &values, apply.limits.max_manifest_size)?;
     let loaded = manifest::load(console, session, &input)?;
@@ -137,7 +160,39 @@ fn manifest_path(apply: &ApplyArguments) -> &Path {
     apply.manifests.first().map_or(Path::new(""), |path| path)
 }
 
-fn request(arguments: &TimerInstallArguments, options: ServiceOptions) -> CommandResult<TimerRequest> {
+/// Returns the name of the timer, which its manifest gives it unless an option does.
+fn timer_name(arguments: &TimerInstallArguments) -> CommandResult<TimerName> {
+    let path = manifest_path(&arguments.apply);
+    if path == Path::new("-") {
+        return Err(CommandError::usage("a timer needs the path of a manifest, not standard input"));
+    }
+    let name = arguments.name.clone().map_or_else(|| TimerName::of_manifest(path), Ok);
+    name.map_err(|error| {
+        CommandError::usage(format!("{} gives the timer no name: {error}", path.display()))
+            .hint("add `--name NAME`")
+    })
+}
+
+/// Returns the doors to the machine with the credentials that the service will have.
+fn service_doors(
+    name: &TimerName,
+    named: &[ServiceCredential],
+    arguments: &TimerInstallArguments,
+    console: &Console,
+) -> CommandResult<ServiceDoors> {
+    let session = session::open(console);
+    let scope = scope(arguments.user);
+    let of_drop_ins = timers(&session, scope)?.drop_in_credentials(name);
+    let of_drop_ins = of_drop_ins.map_err(|error| timer_error(&session, &error, scope))?;
+    Ok(ServiceDoors::new(of_drop_ins, named))
+}
+
+fn request(
+    name: TimerName,
+    arguments: &TimerInstallArguments,
+    options: ServiceOptions,
+    credentials: Vec<ServiceCredential>,
+) -> CommandResult<TimerRequest> {
     let refuse = |message: String, hint: &str| CommandError::usage(message).hint(hint);
     let apply = &arguments.apply;
     let path = manifest_path(apply);
@@ -145,10 +200,6 @@ fn request(arguments: &TimerInstallArguments, options: ServiceOptions) -> Comman
     let manifest = absolute(path).ok().and_then(|path| text(&path));
     let manifest = manifest.ok_or_else(|| {
         refuse(format!("the path {} can't be written into a unit", path.display()), "use a path in UTF-8")
-    })?;
-    let name = arguments.name.clone().map_or_else(|| TimerName::of_manifest(path), Ok);
-    let name = name.map_err(|error| {
-        refuse(format!("{} gives the timer no name: {error}", path.display()), "add `--name NAME`")
     })?;
     let every = arguments.every.distance();
     let jitter = arguments.jitter.unwrap_or_else(|| (every / 6).min(MAX_JITTER));
@@ -161,9 +212,18 @@ fn request(arguments: &TimerInstallArguments, options: ServiceOptions) -> Comman
     }
     let program = own_program().ok().and_then(|program| text(&program)).unwrap_or_default();
     let has_state_directory = options.has(STATE_DIRECTORY);
-    let (schedule, force) = (arguments.every, arguments.force);
-    let options = options.words;
-    Ok(TimerRequest { name, manifest, schedule, jitter, options, program, has_state_directory, force })
+    Ok(TimerRequest {
+        name,
+        manifest,
+        schedule: arguments.every,
+        jitter,
+        options: options.words,
+        program,
+        has_state_directory,
+        credentials,
+        on_failure: arguments.on_failure.clone(),
+        force: arguments.force,
+    })
 }
 
 /// Variable with the state directory.
@@ -237,6 +297,13 @@ fn service_options(arguments: &TimerInstallArguments, session: &Session) -> Comm
 }
 
 fn shown_plan(plan: &TimerPlan, scope: UnitScope) -> String {
+    let systemctl = systemctl(scope);
+    let units = shown_units(plan);
+    format!("{units}would run `{systemctl} daemon-reload` and `{systemctl} enable --now {}`\n", plan.timer)
+}
+
+/// Returns the texts of the units.
+fn shown_units(plan: &TimerPlan) -> String {
     let unit = |PlannedUnit { path, text, is_changed, .. }: &PlannedUnit| {
         let path = path.display();
         let words =
@@ -245,9 +312,7 @@ fn shown_plan(plan: &TimerPlan, scope: UnitScope) -> String {
             text.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
         format!("{words}\n\n{lines}\n")
     };
-    let units: String = plan.units.iter().map(unit).collect();
-    let systemctl = systemctl(scope);
-    format!("{units}would run `{systemctl} daemon-reload` and `{systemctl} enable --now {}`\n", plan.timer)
+    plan.units.iter().map(unit).collect()
 }
 
 fn shown_installation(
@@ -267,64 +332,6 @@ fn shown_installation(
 /// Returns the beginning of a command line that speaks to the manager of a scope.
 fn systemctl(scope: UnitScope) -> &'static str {
     if scope == UnitScope::User { "systemctl --user" } else { "systemctl" }
-}
-
-fn list(arguments: &TimerListArguments, console: &Console) -> CommandResult {
-    let session = session::open(console);
-    let scope = scope(arguments.user);
-    let timers = timers(&session, scope)?;
-    let installed = block_on(timers.list())?.map_err(|error| timer_error(&session, &error, scope))?;
-    let text = match arguments.output.format {
-        DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
-        DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
-        DocumentFormat::Text => {
-            let heads = ["NAME", "EVERY", "NEXT RUN", "LAST RUN", "MANIFEST"].map(str::to_owned);
-            columns(heads, installed.iter().map(row).collect())
-        }
-    };
-    console.print(&text)?;
-    for InstalledTimer { name, manifest, missing_unit, .. } in &installed {
-        let Some(unit) = missing_unit else { continue };
-        console.warning(&format!("the timer `{name}` is incomplete: {} is missing", unit.display()));
-        let manifest = manifest.as_ref().map_or_else(|| "MANIFEST".into(), |path| path.display().to_string());
-        let option = if scope == UnitScope::User { " --user" } else { "" };
-        let [name, manifest] = [&**name, &*manifest].map(|word| quote_words([word]));
-        console.hint(&format!(
-            "`ccm timer install {manifest} --name {name}{option}` writes both units anew, with the options that you give; \
-             `ccm timer remove {name}{option}` removes the other unit"
-        ));
-    }
-    Ok(ExitCode::Success)
-}
-
-fn row(timer: &InstalledTimer) -> [String; 5] {
-    let unknown = |words: &str| if timer.is_known { words } else { "unknown" }.to_owned();
-    let mut manifest = timer.manifest.as_ref().map_or("?".to_owned(), |path| path.display().to_string());
-    if timer.is_manifest_missing {
-        manifest += " (missing)";
-    }
-    let mark = if timer.missing_unit.is_some() {
-        " (incomplete)"
-    } else if timer.is_edited {
-        " (edited)"
-    } else {
-        ""
-    };
-    [
-        format!("{}{mark}", timer.name),
-        timer.every.clone(),
-        timer.next.clone().unwrap_or_else(|| unknown("none")),
-        timer.last.as_ref().map_or_else(|| unknown("none"), last_run),
-        ccm_runtime::model::escape_control(&manifest).into_owned(),
-    ]
-}
-
-fn last_run(LastRun { result, code, at, .. }: &LastRun) -> String {
-    let result = match (&**result, code) {
-        ("exit-code", Some(code)) => format!("exit code {code}"),
-        (result, _) => result.to_owned(),
-    };
-    at.as_ref().map_or(result.clone(), |at| format!("{result}, {at}"))
 }
 
 fn remove(arguments: &TimerRemoveArguments, console: &Console) -> CommandResult {
@@ -382,6 +389,7 @@ fn timer_error(session: &Session, error: &TimerError, scope: UnitScope) -> Comma
             }
             None => String::new(),
         },
+        TimerError::OwnFailureUnit(_) => "name a unit that tells somebody".to_owned(),
         TimerError::NotRestored { .. } => "remove these units by hand".to_owned(),
         _ => String::new(),
     };
@@ -392,8 +400,13 @@ fn timer_error(session: &Session, error: &TimerError, scope: UnitScope) -> Comma
     }
 }
 
-/// Returns the error of a machine without systemd, with lines for a crontab.
+/// Returns the error of a machine without systemd, with lines for a crontab if cron can do the same.
 fn without_systemd(request: &TimerRequest) -> CommandError {
+    if !request.credentials.is_empty() || !request.on_failure.is_empty() {
+        return CommandError::of(&TimerError::NoSystemd).therefore("nothing was changed").hint(
+            "cron has no credentials and no `--on-failure`; leave them out to see lines for a crontab",
+        );
+    }
     let message = "systemd is not running on this machine; nothing was changed; lines for `crontab -e` that do the same";
     CommandError::new(message).with_list(Timers::cron_lines(request))
 }

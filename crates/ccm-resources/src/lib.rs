@@ -29,8 +29,8 @@ pub mod systemd {
     pub use crate::parts::systemd::SYSTEMD_RUNNING;
     pub use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
     pub use crate::parts::systemd::units::{
-        SYSTEM_UNITS, ShownUnit, UnitContent, UnitText, read_unit, shown_units, timer_units, unit_elsewhere,
-        write_unit,
+        SYSTEM_UNITS, ShownUnit, UNIT_DIRECTORIES, UnitContent, UnitText, read_unit, shown_units,
+        timer_units, unit_elsewhere, write_unit,
     };
     pub use crate::support::program::ProgramScope;
 }

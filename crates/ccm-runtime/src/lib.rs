@@ -179,8 +179,8 @@ pub use ccm_governance::{Governance, GovernanceNotice, approval, audit, policy, 
 pub use ccm_graph::RenderFormat;
 pub use ccm_host::state::{LockError, StateError};
 pub use ccm_host::{
-    Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Commands, Files, Local, Machine, Role,
-    Runner, RunnerError, TextError,
+    Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Commands, CredentialError, Files, Local,
+    Machine, Role, Runner, RunnerError, TextError,
 };
 pub use ccm_host::{LocalZone, SigningError, SigningKey};
 pub use ccm_manifest::{DataFile, ExpressionNames};

@@ -4,9 +4,15 @@
 //! unit only if it is forced to. An installation that fails leaves the units as they were.
 
 mod change;
+mod drop_in_credentials;
+mod drop_ins;
 mod list;
+mod migrate;
 mod name;
+mod service_settings;
 mod systemctl;
+mod template;
+mod undo;
 mod unit_file;
 
 use std::io;
@@ -14,18 +20,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_host::{FileError, FileKind, InspectOptions, RunnerError, variable};
-use ccm_resources::systemd::{SYSTEM_UNITS, SYSTEMD_RUNNING, UnitContent, read_unit};
+use ccm_resources::systemd::{SYSTEM_UNITS, SYSTEMD_RUNNING, UNIT_DIRECTORIES, UnitContent, read_unit};
 
 use crate::session::Session;
 
 pub use ccm_resources::{Schedule, ScheduleError};
-pub use list::{InstalledTimer, LastRun};
+pub use drop_in_credentials::CredentialOrigin;
+pub use list::{InstalledTimer, LastRun, TimerKind};
+pub use migrate::{MigrationPlan, MigrationWarning, PlannedDropIn};
 pub use name::{TimerName, TimerNameError};
+pub use service_settings::{FailureUnit, FailureUnitError, ServiceCredential, ServiceCredentialError};
 pub use systemctl::SystemctlError;
 
 use systemctl::TimerSystemctl;
 use unit_file::{UnitFile, name_of, unit_names};
 
+/// File with variables of the package's services.
+const DEFAULTS: &str = "/etc/default/ccm";
+/// Mode of the directories above the units of a user.
+const DIRECTORY_MODE: u32 = 0o700;
 /// Directory with a file for each user whose manager always runs.
 const LINGERING: &str = "/var/lib/systemd/linger";
 /// Bits of a mode by which the group or everybody may change a file, or what is in a directory.
@@ -59,6 +72,10 @@ pub struct TimerRequest {
     pub program: String,
     /// `true` if the options name a state directory.
     pub has_state_directory: bool,
+    /// Credentials that systemd hands to the service.
+    pub credentials: Vec<ServiceCredential>,
+    /// Units that systemd starts after a run that failed.
+    pub on_failure: Vec<FailureUnit>,
     /// Replaces edited units, and a timer of this name for another manifest.
     pub force: bool,
 }
@@ -87,7 +104,7 @@ pub struct TimerPlan {
     pub timer: String,
 }
 
-/// Reason why a timer is not installed, listed or removed.
+/// Reason why a timer is not installed, listed, migrated or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimerError {
@@ -133,6 +150,37 @@ pub enum TimerError {
     /// An option has a secret, which everybody could read in the unit.
     #[error("`{0}` has the value of a sensitive key, and everybody can read it in the unit")]
     Secret(String),
+    /// The service would start itself after a failure.
+    #[error("`{0}` is the service of the timer itself")]
+    OwnFailureUnit(String),
+    /// There is no such timer of the package's template.
+    #[error("the timer {unit} is neither enabled nor running")]
+    NoTemplateTimer {
+        /// Name of the unit.
+        unit: String,
+        /// Enabled timers of the template, without their kind.
+        known: Vec<String>,
+    },
+    /// A timer of ccm applies the same manifest in another way.
+    #[error("the timer `{name}` of ccm applies the same manifest as {unit}, with other settings")]
+    OtherSettings {
+        /// Name of the timer.
+        name: TimerName,
+        /// Timer of the template.
+        unit: String,
+    },
+    /// A drop-in of the new timer has other content than the one that is carried over.
+    #[error("the drop-in {} has other content than that of the timer before", .0.display())]
+    OtherDropIn(PathBuf),
+    /// A drop-in or a file of variables is no text.
+    #[error("{} is no text of at most 1 MiB", .0.display())]
+    NoText(PathBuf),
+    /// `EnvironmentFile=` names files by a pattern.
+    #[error("`EnvironmentFile={0}` in a drop-in is a pattern, of which the files are not known")]
+    PatternOfVariables(String),
+    /// Options are in a file that not everybody can read.
+    #[error("{} sets CCM_OPTIONS and is closed to other users, who could read the options in the new unit", .0.display())]
+    HiddenOptions(PathBuf),
     /// The path of the program can't be written into a unit.
     #[error("the path of ccm, \"{0}\", has characters that systemd does not allow for a program")]
     Program(String),
@@ -168,6 +216,10 @@ pub enum TimerError {
 pub struct SystemdPaths {
     /// Directory of the units.
     pub units: PathBuf,
+    /// Further directories of units and drop-ins, those of the highest precedence first.
+    pub others: Vec<PathBuf>,
+    /// File with variables of the package's services.
+    pub defaults: PathBuf,
     /// Directory that exists while systemd runs.
     pub running: PathBuf,
     /// Directories in which systemctl is searched, separated by `:`. The default is the search path of commands.
@@ -194,7 +246,14 @@ impl Session {
                 configuration.ok_or(TimerError::NoUserDirectory)?.join("systemd/user")
             }
         };
-        Ok(self.timers_at(scope, SystemdPaths { units, running: SYSTEMD_RUNNING.into(), search_path: None }))
+        let others = match scope {
+            UnitScope::System => {
+                UNIT_DIRECTORIES.iter().map(PathBuf::from).filter(|path| *path != units).collect()
+            }
+            UnitScope::User => Vec::new(),
+        };
+        let (defaults, running) = (PathBuf::from(DEFAULTS), PathBuf::from(SYSTEMD_RUNNING));
+        Ok(self.timers_at(scope, SystemdPaths { units, others, defaults, running, search_path: None }))
     }
 
     /// Returns the timers of a systemd at other paths.
@@ -217,8 +276,8 @@ impl Timers<'_> {
         names
     }
 
-    /// Returns those of the manifest, the program and the directories above them that another user than root can
-    /// change, if root runs them.
+    /// Returns those of the manifest, the program, the credentials and the directories above them that another user than
+    /// root can change, if root runs them.
     pub fn exposed(&self, request: &TimerRequest) -> Vec<PathBuf> {
         if self.scope != UnitScope::System {
             return Vec::new();
@@ -233,7 +292,9 @@ impl Timers<'_> {
             })
         };
         let mut exposed = Vec::new();
-        for used in [&request.manifest, &request.program].map(PathBuf::from) {
+        let credentials = request.credentials.iter().map(ServiceCredential::path);
+        for used in [&*request.manifest, &*request.program].into_iter().chain(credentials).map(PathBuf::from)
+        {
             let used = files.canonical(&used).unwrap_or(used);
             for path in used.ancestors().filter(|path| is_exposed(path)) {
                 if !exposed.iter().any(|known| known == path) {

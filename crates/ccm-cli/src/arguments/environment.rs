@@ -64,7 +64,7 @@ impl CliCommand {
             Self::Tool(tool) => Some(tool.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
             Self::Validate(_)
-            | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
+            | Self::Timer(TimerCommand::List(_) | TimerCommand::Migrate(_) | TimerCommand::Remove(_))
             | Self::Graph(_)
             | Self::Policy(_)
             | Self::Approvals(_)

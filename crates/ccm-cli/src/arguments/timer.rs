@@ -1,10 +1,10 @@
 //! Arguments of `ccm timer`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_runtime::process::absolute;
-use ccm_runtime::timer::{Schedule, TimerName};
+use ccm_runtime::timer::{FailureUnit, FailureUnitError, Schedule, TimerName, TimerNameError};
 use clap::builder::ValueHint;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
@@ -16,8 +16,10 @@ use super::{ApplyArguments, Arguments, OutputArguments};
 pub(crate) enum TimerCommand {
     /// Install a systemd timer that applies a manifest regularly
     Install(Box<TimerInstallArguments>),
-    /// List the installed timers, each with its next and its last run
+    /// List the timers, each with its state, its next and its last run
     List(TimerListArguments),
+    /// Turn a timer of the package's unit ccm-apply@NAME.timer into one of ccm
+    Migrate(TimerMigrateArguments),
     /// Stop and remove a timer
     Remove(TimerRemoveArguments),
 }
@@ -27,6 +29,7 @@ Examples:
   ccm timer install /etc/ccm/site.yaml             apply it every half hour
   ccm timer install site.yaml --noop               show the units
   ccm timer install site.yaml --every 1d --jitter 1h --data role=web
+  ccm timer install site.yaml --credential db=/etc/ccm/secrets/db --on-failure notify@%n.service
   ccm timer install ~/desktop.yaml --user          with your own user's systemd
 
 All options of `ccm apply` that suit a timer are passed on to it. Relative paths become absolute.
@@ -37,6 +40,15 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   ccm timer list
   ccm timer list --user --output json
+
+Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+
+const MIGRATE_EXAMPLES: &str = "\
+Examples:
+  ccm timer migrate site --noop     show what would be written and run for ccm-apply@site.timer
+  ccm timer migrate site
+
+The new timer has the drop-ins and options of the old one. A migration that fails leaves both as they were.
 
 Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
 
@@ -102,6 +114,14 @@ pub(crate) struct TimerInstallArguments {
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub name: Option<TimerName>,
 
+    /// Hand this file to the runs as the value of credential('NAME'); repeatable
+    #[arg(long, value_name = "NAME=PATH", value_parser = credential)]
+    pub credential: Vec<(String, PathBuf)>,
+
+    /// Start this unit of systemd after a run that failed, such as notify@%n.service; repeatable
+    #[arg(long, value_name = "UNIT", value_parser = failure_unit)]
+    pub on_failure: Vec<FailureUnit>,
+
     /// Replace units that were edited, and a timer of this name for another manifest
     #[arg(long)]
     pub force: bool,
@@ -119,6 +139,22 @@ pub(crate) struct TimerListArguments {
 
     #[command(flatten)]
     pub output: OutputArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = MIGRATE_EXAMPLES)]
+pub(crate) struct TimerMigrateArguments {
+    /// Name of the timer: `site` for ccm-apply@site.timer
+    #[arg(value_name = "TEMPLATE_TIMER", value_parser = name)]
+    pub name: TimerName,
+
+    /// Show what would be written and run, and change nothing
+    #[arg(short = 'n', long, aliases = ["dry-run", "check"])]
+    pub noop: bool,
+
+    /// Replace a timer of ccm with this name that has other settings
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -142,7 +178,19 @@ fn schedule(text: &str) -> Result<Schedule, String> {
 }
 
 fn name(text: &str) -> Result<TimerName, String> {
-    text.parse().map_err(|error: ccm_runtime::timer::TimerNameError| error.to_string())
+    text.parse().map_err(|error: TimerNameError| {
+        let of_manifest = TimerName::of_manifest(Path::new(text)).ok().filter(|_| text.contains('/'));
+        of_manifest.map_or_else(|| error.to_string(), |name| format!("{error}; its timer may be `{name}`"))
+    })
+}
+
+fn credential(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text.split_once('=').ok_or("write NAME=PATH, such as db=/etc/ccm/secrets/db")?;
+    Ok((name.to_owned(), PathBuf::from(path)))
+}
+
+fn failure_unit(text: &str) -> Result<FailureUnit, String> {
+    text.parse().map_err(|error: FailureUnitError| error.to_string())
 }
 
 /// Returns the options of `ccm apply` on the command line of this process, with absolute paths. A value that is not

@@ -39,6 +39,7 @@ impl ValueContext<'_> {
             "RUN" => Some(self.runs()),
             "RESOURCE" => Some(self.recorded_resources()),
             "TIMER" => Some(self.timers()),
+            "TEMPLATE_TIMER" => Some(self.template_timers()),
             _ => None,
         }
     }
@@ -130,6 +131,13 @@ impl ValueContext<'_> {
         let scope = if self.is_given("user") { UnitScope::User } else { UnitScope::System };
         let names = self.session().timers(scope).map(|timers| timers.names()).unwrap_or_default();
         names.into_iter().map(|name| Candidate::new(name.to_string(), "")).collect()
+    }
+
+    /// Returns the enabled timers of the package's template.
+    fn template_timers(&self) -> Vec<Candidate> {
+        let timers = self.session().timers(UnitScope::System).map(|timers| timers.enabled_templates());
+        let names = timers.unwrap_or_default().into_iter();
+        names.filter_map(|name| Some(Candidate::new(name.split_once('@')?.1.to_owned(), ""))).collect()
     }
 
     /// Returns the resources with an event in the run that the command line names.

@@ -46,6 +46,9 @@ impl ScheduleError {
 }
 
 impl Schedule {
+    /// Every full and half hour.
+    pub const HALF_HOURLY: Self = Self { minutes: 30 };
+
     /// Builds the schedule with this distance.
     pub fn every(distance: Duration) -> Result<Self, ScheduleError> {
         let seconds = distance.as_secs();

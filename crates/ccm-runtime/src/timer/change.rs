@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileAttributes, is_transient};
-use ccm_resources::systemd::{SYSTEM_UNITS, unit_elsewhere, write_unit};
+use ccm_host::is_transient;
+use ccm_resources::systemd::{SYSTEM_UNITS, unit_elsewhere};
 
+use super::undo::Undo;
 use super::unit_file::{self, UnitFile, unit_names};
-use super::{PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers};
-
-/// Mode of the directories above the units of a user.
-const DIRECTORY_MODE: u32 = 0o700;
+use super::{
+    DIRECTORY_MODE, FailureUnit, PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers,
+    UnitScope,
+};
 
 impl Timers<'_> {
     /// Checks an installation, and returns the units that it would write.
@@ -29,6 +30,11 @@ impl Timers<'_> {
             return Err(TimerError::Secret(option.split('=').next().unwrap_or_default().to_owned()));
         }
         let [service, timer] = unit_names(&request.name);
+        let is_own =
+            |unit: &&FailureUnit| matches!(unit.to_string(), text if text == service || text == "%n");
+        if let Some(unit) = request.on_failure.iter().find(is_own) {
+            return Err(TimerError::OwnFailureUnit(unit.to_string()));
+        }
         let planned = |unit: &str, text: String| {
             let found = self.unit_file(unit)?;
             self.check_replaceable(request, unit, &found)?;
@@ -50,6 +56,24 @@ impl Timers<'_> {
     /// Returns lines of a crontab that do the same, for a machine without systemd.
     pub fn cron_lines(request: &TimerRequest) -> Vec<String> {
         unit_file::cron_lines(request)
+    }
+
+    /// Returns those of the units for a failed run that systemd has no file of.
+    pub fn missing_failure_units<'r>(&self, request: &'r TimerRequest) -> Vec<&'r FailureUnit> {
+        if self.scope != UnitScope::System {
+            return Vec::new();
+        }
+        let is_there = |unit: &String| {
+            let found = self.path(unit);
+            let files = &*self.session.doors.files;
+            files.exists(&found).unwrap_or(true)
+                || unit_elsewhere(unit, files).is_ok_and(|found| found.is_some())
+        };
+        let is_missing = |unit: &&FailureUnit| {
+            let files = unit.files();
+            !files.is_empty() && !files.iter().any(is_there)
+        };
+        request.on_failure.iter().filter(is_missing).collect()
     }
 
     /// Checks that the timer hides no unit of a package or generator.
@@ -85,9 +109,9 @@ impl Timers<'_> {
     /// Writes the units of a plan, and enables and starts the timer. After a failure, the units are as they were.
     pub async fn install(&self, plan: &TimerPlan) -> Result<(), TimerError> {
         let systemctl = self.systemctl()?;
-        let mut undo = Undo { timers: self, units: Vec::new(), directories: Vec::new() };
+        let mut undo = Undo::new(self);
         let installed = async {
-            undo.make_directory(&self.paths.units)?;
+            undo.make_directory(&self.paths.units, DIRECTORY_MODE)?;
             for unit in plan.units.iter().filter(|unit| unit.is_changed) {
                 undo.write(unit)?;
             }
@@ -143,71 +167,5 @@ impl Timers<'_> {
         // Without units, systemd still remembers that the last run failed, if it did.
         let _ = systemctl.change(&["reset-failed", timer, service]).await;
         Ok(own)
-    }
-}
-
-/// What an installation has changed.
-struct Undo<'t> {
-    timers: &'t Timers<'t>,
-    /// Written units, each with the text before.
-    units: Vec<(PathBuf, Option<String>)>,
-    /// Directories that were made.
-    directories: Vec<PathBuf>,
-}
-
-impl Undo<'_> {
-    fn has_changes(&self) -> bool {
-        !self.units.is_empty()
-    }
-
-    fn is_new(&self, path: &Path) -> bool {
-        self.units.iter().any(|(written, before)| written == path && before.is_none())
-    }
-
-    /// Makes a directory with its parents.
-    fn make_directory(&mut self, path: &Path) -> Result<(), TimerError> {
-        let files = &self.timers.session.doors.files;
-        let failed = |source| TimerError::Directory { path: path.to_owned(), source };
-        let missing: Vec<&Path> =
-            path.ancestors().take_while(|path| !files.exists(path).unwrap_or(true)).collect();
-        for directory in missing.into_iter().rev() {
-            let parent = directory.parent().unwrap_or(Path::new("/"));
-            let parent = files.canonical(parent).map_err(failed)?;
-            let canonical = parent.join(directory.file_name().unwrap_or_default());
-            let attributes = FileAttributes { mode: Some(DIRECTORY_MODE), ..FileAttributes::default() };
-            files.make_directory(&canonical, attributes)?;
-            self.directories.push(canonical);
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, unit: &PlannedUnit) -> Result<(), TimerError> {
-        let files = &self.timers.session.doors.files;
-        let before = self.timers.unit_file(&unit.name)?.own().map(|own| own.text.clone());
-        let path = self.timers.path(&unit.name);
-        write_unit(&path, &unit.text, &**files)?;
-        self.units.push((path, before));
-        Ok(())
-    }
-
-    /// Restores everything, and returns the paths that could not be restored.
-    fn restore(self) -> Vec<PathBuf> {
-        let files = &self.timers.session.doors.files;
-        let mut left = Vec::new();
-        for (path, before) in self.units.into_iter().rev() {
-            let restored = match before {
-                Some(text) => write_unit(&path, &text, &**files),
-                None => files.remove(&path, false),
-            };
-            if restored.is_err() {
-                left.push(path);
-            }
-        }
-        for path in self.directories.into_iter().rev() {
-            if files.remove(&path, false).is_err() {
-                left.push(path);
-            }
-        }
-        left
     }
 }

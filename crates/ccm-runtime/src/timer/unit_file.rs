@@ -19,6 +19,10 @@ const SERVICE_COMMENT: &str = "\
 # The reason for each directive, and for those that are left out, is in the unit ccm-apply@.service of ccm.
 ";
 
+const CONDITION_COMMENT: &str = "\
+# Without the program, for example while its package is removed, the timer goes on and its runs do nothing.
+";
+
 /// Returns the comment at the beginning of both units.
 fn comment(scope: UnitScope) -> String {
     let systemctl = if scope == UnitScope::User { "systemctl --user" } else { "systemctl" };
@@ -66,9 +70,20 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     let text = UnitText::new(comment(scope)).lines(SERVICE_COMMENT).section("Unit");
     let text = text.directive("Description", description(request));
     let text = text.directive("Documentation", "man:ccm-timer(1) file:/usr/share/doc/ccm/timer.md");
+    let text = on_failure(text, request);
+    let text = text.lines(CONDITION_COMMENT).directive("ConditionFileIsExecutable", &request.program);
     let text = text.lines(network).lines("\n").section("Service").directive("Type", "oneshot");
-    let text = text.lines(variables).command(command_words(request, &UNATTENDED));
+    let text = request.credentials.iter().fold(text.lines(variables), |text, credential| {
+        text.directive("LoadCredential", format_args!("{}:{}", credential.name(), credential.path()))
+    });
+    let text = text.command(command_words(request, &UNATTENDED));
     marked(request, &text.lines(SERVICE).lines(state_directory).finish())
+}
+
+/// Adds the units that systemd starts after a run that failed. Their names may have specifiers.
+fn on_failure(text: UnitText, request: &TimerRequest) -> UnitText {
+    let units: Vec<String> = request.on_failure.iter().map(ToString::to_string).collect();
+    if units.is_empty() { text } else { text.lines(&format!("OnFailure={}\n", units.join(" "))) }
 }
 
 /// Returns the text of the timer.
@@ -181,7 +196,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::timer::Schedule;
+    use crate::timer::{Schedule, ServiceCredential};
 
     fn request(manifest: &str, options: &[&str]) -> TimerRequest {
         TimerRequest {
@@ -192,6 +207,8 @@ mod tests {
             options: options.iter().map(|option| (*option).to_owned()).collect(),
             program: "/usr/bin/ccm".to_owned(),
             has_state_directory: false,
+            credentials: Vec::new(),
+            on_failure: Vec::new(),
             force: false,
         }
     }
@@ -253,7 +270,7 @@ mod tests {
     fn the_units_have_the_directives_of_those_of_the_package() {
         let shipped = include_str!("../../../../packaging/systemd/ccm-apply@.service");
         let written = service(&request("/srv/site.yaml", &[]), UnitScope::System);
-        let own = ["ExecStart=", "Environment="];
+        let own = ["ExecStart=", "ExecStartPre=", "Environment="];
         let is_common = |line: &&str| !own.iter().any(|start| line.starts_with(start));
         let sorted = |text| {
             let mut found: Vec<&str> = directives(text, "[Service]").into_iter().filter(is_common).collect();
@@ -276,7 +293,7 @@ mod tests {
         for (text, sum) in [
             (
                 service(&request, UnitScope::System),
-                "6f7992e40a78e3487992a362dc4e0854af4a972392c33b6f32bfdfc853cd6638",
+                "6adfa24015ce65253e237738d3654ffd2ceda299410dbbb376036eb8a8c38307",
             ),
             (
                 timer(&request, UnitScope::System),
@@ -284,7 +301,7 @@ mod tests {
             ),
             (
                 service(&request, UnitScope::User),
-                "41a3513ab8fdef976fd5ed2ce1944065188c81c149f394eb923fbacbd9bab20b",
+                "bf6b4152bc5300e5e168ad1073259a89c89b0f6a1f09edf044442dc9673bd5ba",
             ),
             (
                 timer(&request, UnitScope::User),
@@ -303,6 +320,26 @@ mod tests {
         }
         let own_state = TimerRequest { has_state_directory: true, ..request("/srv/site.yaml", &[]) };
         assert!(!service(&own_state, UnitScope::System).contains("StateDirectory"));
+    }
+
+    #[test]
+    fn credentials_and_units_of_a_failure_are_directives() {
+        let credential = |name, path| ServiceCredential::new(name, Path::new(path)).expect("a credential");
+        let own = TimerRequest {
+            credentials: vec![credential("db", "/srv/50% off/db"), credential("token", "/srv/a b:c")],
+            on_failure: ["notify@%n.service", "alert.target"]
+                .map(|unit| unit.parse().expect("a unit"))
+                .to_vec(),
+            ..request("/srv/site.yaml", &[])
+        };
+        let text = service(&own, UnitScope::System);
+        assert!(directives(&text, "[Unit]").contains(&"OnFailure=notify@%n.service alert.target"), "{text}");
+        let loaded = directives(&text, "[Service]");
+        let loaded = loaded.into_iter().filter(|line| line.starts_with("LoadCredential"));
+        assert_eq!(
+            loaded.collect::<Vec<_>>(),
+            ["LoadCredential=db:/srv/50%% off/db", "LoadCredential=token:/srv/a b:c"]
+        );
     }
 
     #[test]

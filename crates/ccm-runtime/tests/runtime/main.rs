@@ -29,6 +29,7 @@ mod sessions;
 mod signed;
 mod stack;
 mod threads;
+mod timer_migration;
 mod timers;
 mod types;
 mod validation;

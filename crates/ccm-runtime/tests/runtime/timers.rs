@@ -35,6 +35,8 @@ fn scratch() -> Scratch {
 fn timers<'s>(session: &'s Session, scratch: &Scratch) -> Timers<'s> {
     let paths = SystemdPaths {
         units: scratch.path().join("config/units"),
+        others: vec![scratch.path().join("run"), scratch.path().join("lib")],
+        defaults: scratch.path().join("defaults"),
         running: scratch.path().join("running"),
         search_path: Some(format!("{}:/usr/bin:/bin", scratch.at("bin"))),
     };
@@ -45,7 +47,7 @@ fn name(name: &str) -> TimerName {
     name.parse().expect("a name")
 }
 
-fn request(timer: &str, manifest: &str) -> TimerRequest {
+pub(crate) fn request(timer: &str, manifest: &str) -> TimerRequest {
     TimerRequest {
         name: name(timer),
         manifest: manifest.to_owned(),
@@ -54,6 +56,8 @@ fn request(timer: &str, manifest: &str) -> TimerRequest {
         options: Vec::new(),
         program: "/usr/bin/ccm".to_owned(),
         has_state_directory: false,
+        credentials: Vec::new(),
+        on_failure: Vec::new(),
         force: false,
     }
 }
@@ -245,6 +249,8 @@ fn a_directory_that_can_not_be_written_is_an_error() {
     let session = session(&scratch);
     let paths = SystemdPaths {
         units: "/etc/systemd/system".into(),
+        others: Vec::new(),
+        defaults: scratch.path().join("defaults"),
         running: scratch.path().join("running"),
         search_path: Some(scratch.at("bin")),
     };

@@ -12,7 +12,7 @@ use super::unit_words::systemd_word;
 pub const SYSTEM_UNITS: &str = "/etc/systemd/system";
 
 /// Directories of unit files that an administrator or a package writes.
-pub(crate) const UNIT_DIRECTORIES: &[&str] = &[
+pub const UNIT_DIRECTORIES: &[&str] = &[
     SYSTEM_UNITS,
     "/run/systemd/system",
     "/usr/local/lib/systemd/system",

@@ -240,7 +240,7 @@ fn a_manifest_that_can_not_be_applied_gets_no_timer() {
     let bad = call(&["bad.yaml"]);
     assert_eq!((bad.code, &*bad.stdout), (1, ""), "{}", bad.shown());
     assert!(bad.stderr.contains("bad.yaml"), "{}", bad.shown());
-    expect_error(&call(&["missing.yaml"]), 1, "", &["missing.yaml"], &["path"]);
+    expect_error(&call(&["missing.yaml"]), 1, "", &["missing.yaml"], &["did you mean `my site.yaml`?"]);
     expect_error(&call(&["-"]), 64, "", &["standard input"], &[]);
     expect_error(&call(&["my site.yaml"]), 64, "", &["my site.yaml", "no name"], &["--name"]);
     scratch.write("secret.yaml", "data:\n  # @sensitive\n  key: none-yet\nccm: {resources: []}\n");

@@ -143,6 +143,33 @@ shows 'nobody can approve the call: the files that it runs are larger than 256 M
 }
 
 #[test]
+fn what_nobody_can_approve_is_an_error_of_the_policy_and_a_refusal() {
+    on_machine(&format!(
+        r#"{MEMBER}{TOOLS}
+cat >> /etc/ccm/policy.yaml <<END
+approval: {{groups: {{ops: [alice, gone]}}}}
+rules:
+  - {{name: alone, match: {{program: touch}}, ask: {{approvers: [nobody1]}}}}
+END
+fails 1 ccm policy check
+shows 'nobody can approve what'
+shows 'nobody1'
+shows 'add a line for each approver to /etc/ccm/approvers, or change the policy'
+fails 5 ccm tool exec -- touch made
+shows 'nobody can give one'
+test -z "$(ls -A /var/lib/ccm/approvals/pending 2> /dev/null)"
+# With a group, as many as are needed have to have a key.
+sed -i 's/approvers: .nobody1./approvers: ops, count: 2/' /etc/ccm/policy.yaml
+fails 1 ccm policy check
+shows '2 of ops'
+sed -i 's/, count: 2//' /etc/ccm/policy.yaml
+fails 0 ccm policy check
+shows 'gone of group ops has no key'
+"#
+    ));
+}
+
+#[test]
 fn the_caller_approves_no_call_of_its_own() {
     on_machine(&format!(
         r#"{TOOLS}

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use ccm_host::{LocalZone, TrustError, TrustedDirectory};
 
 use crate::allowed_signers::{AllowedSigner, AllowedSigners, SignersError};
+use crate::intent::ApprovalDemand;
 use crate::signature::ApproverSignature;
 use crate::ssh_key_line::{ApproverKey, KeyFamily};
 use crate::ssh_keygen::{KeygenError, SshKeygen};
@@ -252,6 +253,18 @@ impl Approvers {
     /// Returns the lines of the file.
     pub fn signers(&self) -> &AllowedSigners {
         &self.signers
+    }
+
+    /// Returns the first demand that all approvers together can't meet, because too few of them have a key.
+    pub fn first_unmet<'d>(&self, demands: &'d [ApprovalDemand]) -> Option<&'d ApprovalDemand> {
+        let lines = &self.signers.signers;
+        demands.iter().find(|demand| {
+            let found = match &demand.approvers {
+                None => lines.len(),
+                Some(names) => names.iter().filter(|name| lines.iter().any(|line| line.names(name))).count(),
+            };
+            u32::try_from(found).is_ok_and(|found| found < demand.count)
+        })
     }
 
     /// Verifies an armoured signature over a text.

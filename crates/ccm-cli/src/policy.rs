@@ -6,10 +6,10 @@ mod overview;
 use std::io::BufRead as _;
 use std::sync::Arc;
 
-use ccm_runtime::approval::{ApproversError, approvers_hint};
+use ccm_runtime::approval::{ApproversError, approvers_hint, unmet_demand};
 use ccm_runtime::policy::{
-    Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
-    VerdictTestError, policy_schema,
+    ApprovalNeed, Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict,
+    ShellDialect, VerdictTestError, approval_demands, policy_schema,
 };
 use ccm_runtime::{CheckedPolicy, ExitCode, Finding, Findings, Session, printed};
 use serde_json::json;
@@ -135,6 +135,18 @@ fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Com
             let path = approvers.path().display();
             console.warning(&format!("{name} of group {group} has no key in {path}"));
             console.hint(&format!("add a line for {name} to {path}, or remove the name from the group"));
+        }
+    }
+    for (position, rule) in policy.rules().iter().enumerate() {
+        let Some(conditions) = rule.action.ask.clone() else { continue };
+        let demands = approval_demands(policy, &[ApprovalNeed { rule: Some(position), conditions }]);
+        if let Some(demand) = approvers.first_unmet(&demands) {
+            let (note, hint) = unmet_demand(&approvers, demand);
+            let error = CommandError::new(format!(
+                "nobody can approve what {} asks: {note}",
+                policy.rule_label(position)
+            ));
+            return Err(error.hint(hint).with_code(ExitCode::NothingRun));
         }
     }
     Ok(())

@@ -18,8 +18,8 @@ pub use ccm_approval::{
     ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignatureRefusal, VerifiedSignature,
 };
 pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};
-pub use gatekeeper::approvers_hint;
 pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RunIntents};
+pub use gatekeeper::{approvers_hint, unmet_demand};
 pub use grants::{ApprovalTerms, GrantedRule, approval_terms};
 pub(crate) use intents::apply_caller;
 pub use intents::{ApprovalsError, MachineIntents, grant_text, intent_name};

@@ -23,11 +23,11 @@ pub use patterns::{PolicyPattern, Whitelist, WhitelistEntry};
 use rules::RuleList;
 use settings::CallerSections;
 pub use settings::{
-    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, AuditSettings, BUILT_IN_PROFILES,
-    GuardMode, PolicyProfile, SandboxSettings, ToolLimits, ToolSet, ToolSettings, WorkspaceSettings,
+    ApplySettings, ApprovalMode, ApprovalSettings, AuditSettings, BUILT_IN_PROFILES, GuardMode,
+    PolicyProfile, SandboxSettings, ToolLimits, ToolSet, ToolSettings, WorkspaceSettings,
 };
 use values::FormatVersion;
-pub use values::{AuditReceiver, ProgramSet};
+pub use values::{AuditReceiver, ProgramSet, RetiredSetting};
 
 /// Limits on the cost of a hostile file.
 const LIMITS: ccm_yaml::Limits = ccm_yaml::Limits { depth: 32, nodes: 200_000, repeated: 10_000 };

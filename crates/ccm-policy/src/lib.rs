@@ -44,8 +44,8 @@ pub use decision::{
     VerdictCause,
 };
 pub use document::{
-    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, AuditReceiver, AuditSettings,
-    BUILT_IN_PROFILES, FileAuthority, GuardMode, PolicyPattern, PolicyProfile, ProgramSet, SandboxSettings,
+    ApplySettings, ApprovalMode, ApprovalSettings, AuditReceiver, AuditSettings, BUILT_IN_PROFILES,
+    FileAuthority, GuardMode, PolicyPattern, PolicyProfile, ProgramSet, RetiredSetting, SandboxSettings,
     ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry, WorkspaceSettings,
 };
 pub use effect::{CodeSource, Effect, EffectKind};

@@ -6,7 +6,7 @@ use ccm_model::{Glob, Span};
 use ccm_properties::{Located, OneOrMany, PositiveDuration, section};
 
 use crate::condition::RuleCondition;
-use crate::document::{ApprovalChannel, Count, OptionPatterns, PathGlob, ProgramGlobs, ResourceGlob};
+use crate::document::{Count, OptionPatterns, PathGlob, ProgramGlobs, ResourceGlob, RetiredSetting};
 use crate::effect::EffectKind;
 use crate::guard_class::GuardClass;
 
@@ -70,11 +70,8 @@ section! {
         pending: PositiveDuration as Option<Duration> { default: Some("that of the caller") },
         /// Time in which the approval can be used.
         valid: PositiveDuration as Option<Duration> { default: Some("that of the caller") },
-        /// Channels of an approval: `ssh`, `elicitation`.
-        via: Option<Vec<ApprovalChannel>> {
-            noun: Some("a list of channels"),
-            default: Some("those of the policy"),
-        },
+        /// Has no effect: each approval is a signature with a key. Removed in the next release.
+        via: Option<RetiredSetting>,
         /// Number of uses of an approval, and the time for them.
         grant: Option<Grant>,
     }

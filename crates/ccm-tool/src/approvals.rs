@@ -94,8 +94,8 @@ pub struct ApprovalFailure {
 
 /// Store of calls that wait for an approval.
 pub trait ApprovalDoor {
-    /// Checks that somebody can approve a call at all.
-    fn check_approvers(&self, policy: &Policy) -> Result<(), ApprovalFailure>;
+    /// Checks that there are approvers who can give these approvals.
+    fn check_approvers(&self, policy: &Policy, needs: &[ApprovalNeed]) -> Result<(), ApprovalFailure>;
 
     /// Uses up one use of a grant that covers the call. Returns `false` without one.
     fn use_grant(&self, request: &ToolApprovalRequest<'_>) -> Result<bool, ApprovalFailure>;

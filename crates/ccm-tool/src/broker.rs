@@ -349,7 +349,7 @@ impl ToolBroker {
         // The signature of a manifest is its approval.
         if settings.approval == ApprovalMode::MustRequire
             && set != ToolSet::Apply
-            && let Err(error) = self.approvals.check_approvers(&checked.policy)
+            && let Err(error) = self.approvals.check_approvers(&checked.policy, &[])
         {
             let answer = ToolAnswer::error(AnswerKind::NotTried, &error.message, None, &error.hints);
             return Err(Box::new(answer));

@@ -10,9 +10,11 @@ use ccm_approval::{
 };
 use ccm_host::started_by;
 use ccm_model::{error_layers, sha256};
-use ccm_policy::{ApprovalConditions, Policy};
+use ccm_policy::{ApprovalConditions, ApprovalNeed, Policy};
 use ccm_runtime::Session;
-use ccm_runtime::approval::{ApprovalsError, MachineIntents, approvers_hint, grant_text, intent_name};
+use ccm_runtime::approval::{
+    ApprovalsError, MachineIntents, approvers_hint, grant_text, intent_name, unmet_demand,
+};
 use ccm_runtime::policy::{
     approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
 };
@@ -78,8 +80,15 @@ impl StoredIntents {
 }
 
 impl ApprovalDoor for StoredIntents {
-    fn check_approvers(&self, _: &Policy) -> Result<(), ApprovalFailure> {
-        self.session.governance().approvers().map(drop).map_err(|error| unusable(&error.into()))
+    fn check_approvers(&self, policy: &Policy, needs: &[ApprovalNeed]) -> Result<(), ApprovalFailure> {
+        let approvers = self.session.governance().approvers().map_err(|error| unusable(&error.into()))?;
+        match approvers.first_unmet(&approval_demands(policy, needs)) {
+            None => Ok(()),
+            Some(demand) => {
+                let (message, hint) = unmet_demand(&approvers, demand);
+                Err(ApprovalFailure { message, hints: vec![hint], is_pending: false })
+            }
+        }
     }
 
     fn use_grant(&self, request: &ToolApprovalRequest<'_>) -> Result<bool, ApprovalFailure> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ccm_approval::{
-    ApprovalRefusal, ApprovalState, ApprovalStoreError, ApproversError, IntentContent, IntentDocument,
-    IntentEnd, ListedIntent,
+    ApprovalDemand, ApprovalRefusal, ApprovalState, ApprovalStoreError, Approvers, ApproversError,
+    IntentContent, IntentDocument, IntentEnd, ListedIntent,
 };
 use ccm_model::error_layers;
 
@@ -26,6 +26,13 @@ pub(crate) enum ApprovalAnswer {
     Waits { id: Option<String>, notes: Vec<String>, hints: Vec<String> },
     /// Nobody can approve the action now. These hints are the only useful ones.
     Closed { notes: Vec<String>, hints: Vec<String> },
+}
+
+/// Returns why nobody can meet a demand, and what to do about it.
+pub fn unmet_demand(approvers: &Approvers, demand: &ApprovalDemand) -> (String, String) {
+    let path = approvers.path().display();
+    let note = format!("it needs {}, and {path} has too few keys for that", demand.text);
+    (note, format!("add a line for each approver to {path}, or change the policy"))
 }
 
 /// Intents of a run, which are opened once.
@@ -69,10 +76,16 @@ impl<'s> RunIntents<'s> {
             let (notes, hints) = (vec![error_layers(error).join(": ")], vec![approvers_hint(error)]);
             Ok(ApprovalAnswer::Closed { notes, hints })
         };
+        let approvers = self.governance.approvers();
+        if let Ok(approvers) = &approvers
+            && let Some(demand) = approvers.first_unmet(&content.requires)
+        {
+            let (note, hint) = unmet_demand(approvers, demand);
+            return Ok(ApprovalAnswer::Closed { notes: vec![note], hints: vec![hint] });
+        }
         let intents = match self.get(uses_up) {
             Ok(Some(intents)) => intents,
             Ok(None) => {
-                let approvers = self.governance.approvers();
                 return approvers
                     .map_or_else(|error| closed(&error), |_| Ok(IntentQuestion::default().waits(None)));
             }

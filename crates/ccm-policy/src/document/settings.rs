@@ -9,7 +9,7 @@ use ccm_properties::{Integer, Located, PositiveDuration, section, words};
 use super::given;
 use super::values::{
     ApproverGroups, AuditReceiver, ByteSize, CallRate, Paths, PolicyPath, PolicyProfiles, ProgramSet,
-    SignatureLocation,
+    RetiredSetting, SignatureLocation,
 };
 
 section! {
@@ -79,17 +79,6 @@ words! {
     }
 }
 
-words! {
-    /// Channel of an approval.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum ApprovalChannel {
-        /// Signature with an SSH key.
-        Ssh = "ssh",
-        /// Question of an MCP client.
-        Elicitation = "elicitation",
-    }
-}
-
 section! {
     /// Settings of each kind of caller.
     #[derive(Debug, Default)]
@@ -147,8 +136,8 @@ section! {
         groups: ApproverGroups as BTreeMap<String, Vec<String>>,
         /// The approver may not be the caller.
         four_eyes: bool { default: Some("`true`") },
-        /// Channels of approvals: `ssh`, `elicitation`.
-        via: Vec<ApprovalChannel> { noun: Some("a list of channels"), default: Some("`ssh`") },
+        /// Has no effect: each approval is a signature with a key. Removed in the next release.
+        via: Option<RetiredSetting>,
     }
 }
 
@@ -158,7 +147,7 @@ impl Default for ApprovalSettings {
             approvers: "/etc/ccm/approvers".to_owned(),
             groups: BTreeMap::new(),
             four_eyes: true,
-            via: vec![ApprovalChannel::Ssh],
+            via: None,
         }
     }
 }

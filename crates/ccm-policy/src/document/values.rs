@@ -279,3 +279,18 @@ impl PropertyValue for FormatVersion {
         Some(Self)
     }
 }
+
+/// Value of a setting that has no effect any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetiredSetting;
+
+impl PropertyValue for RetiredSetting {
+    const KIND: PropertyKind = PropertyKind::List(&PropertyKind::Words(&["ssh", "elicitation"]));
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let message = "this has no effect: each approval is a signature with the key of an approver";
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message);
+        errors.push(warning.with_hint("remove it: the next release does not know it"));
+        Some(Self)
+    }
+}

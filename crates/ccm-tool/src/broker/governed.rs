@@ -114,16 +114,16 @@ impl ToolBroker {
         let (reason, _) = refusal::reason(policy, call.judged, call.code);
         let reason = Some(&*reason).filter(|reason| !reason.is_empty());
         let door = &self.approvals;
+        let mut needs = call.judged.decision.needs(policy);
+        if needs.is_empty() {
+            needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });
+        }
         if resumed.is_none()
-            && let Err(failure) = door.check_approvers(policy)
+            && let Err(failure) = door.check_approvers(policy, &needs)
         {
             let message = format!("the call needs an approval, and nobody can give one: {}", failure.message);
             let answer = ToolAnswer::error(AnswerKind::Denied, &message, reason, &failure.hints);
             return Err(Box::new(answer));
-        }
-        let mut needs = call.judged.decision.needs(policy);
-        if needs.is_empty() {
-            needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });
         }
         let policy_digest = policy_digest(&checked.policy);
         let values = call.action["env"].as_object().into_iter().flat_map(|variables| variables.values());

@@ -31,6 +31,19 @@ pub(super) struct BegunCall {
     verdict: &'static str,
 }
 
+/// Returns the answer to a call whose time limit is above that of the policy.
+fn refused_timeout(call: &CommandCall, policy: &Policy) -> Option<ToolAnswer> {
+    let most = policy.limits().max_timeout;
+    let asked = call.timeout.filter(|asked| *asked > most)?;
+    let message = format!(
+        "`timeoutMs` is {}, and the policy of this machine allows {} (`limits: max_timeout`)",
+        asked.as_millis(),
+        most.as_millis()
+    );
+    let hint = format!("use at most {}", most.as_millis());
+    Some(ToolAnswer::error(AnswerKind::BadInput, &message, None, &[hint]))
+}
+
 impl ToolBroker {
     /// Runs a command, if the policy lets it.
     pub(super) async fn command(
@@ -50,6 +63,9 @@ impl ToolBroker {
             }
             Err(answer) => return *answer,
         };
+        if let Some(answer) = refused_timeout(&call, &checked.policy) {
+            return self.refuse_early(call.tool.name(), caller, answer);
+        }
         let commands = match self.session.commands() {
             Ok(commands) => commands,
             Err(error) => {

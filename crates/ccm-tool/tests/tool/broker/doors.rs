@@ -11,7 +11,7 @@ use ccm_host::{
     PrivateDirectory, Runner, RunnerError, StartError, SystemRunner,
 };
 use ccm_model::{Stream, sha256};
-use ccm_policy::Policy;
+use ccm_policy::{ApprovalNeed, Policy};
 use ccm_runtime::{Commands, Doors, Secrets};
 use ccm_tool::{
     ApprovalDoor, ApprovalFailure, CallRecorder, IntentHandle, IntentState, RecordFailure, RecordedCall,
@@ -179,7 +179,7 @@ impl MemoryApprovals {
 }
 
 impl ApprovalDoor for MemoryApprovals {
-    fn check_approvers(&self, _: &Policy) -> Result<(), ApprovalFailure> {
+    fn check_approvers(&self, _: &Policy, _: &[ApprovalNeed]) -> Result<(), ApprovalFailure> {
         Ok(())
     }
 

@@ -201,8 +201,11 @@ fn time_limits_are_those_of_the_call_or_the_policy() {
         let place = Place::new(&format!("{ON_ASK}limits: {{timeout: 200ms, max_timeout: 300ms}}\n"));
         let answer = place.call("exec", json!({"command": "sleep 100"})).await;
         assert_eq!(answer.text, "Command timed out after 200ms");
-        let answer = place.call("exec", json!({"command": "sleep 100", "timeoutMs": 60_000})).await;
+        let answer = place.call("exec", json!({"command": "sleep 100", "timeoutMs": 300})).await;
         assert_eq!(answer.text, "Command timed out after 300ms");
+        let answer = place.call("exec", json!({"command": "sleep 100", "timeoutMs": 60_000})).await;
+        assert_eq!(answer.kind, AnswerKind::BadInput, "{answer:?}");
+        assert!(answer.text.contains("allows 300 (`limits: max_timeout`)"), "{answer:?}");
         assert_eq!(ccm_policy::ToolLimits::default().timeout.as_secs(), 60);
     });
 }

@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{MemfdFlags, OFlags, SeekFrom, fcntl_setfl, memfd_create, seek};
-use rustix::io::fcntl_dupfd_cloexec;
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::Pid;
 
 use super::Command;
@@ -21,8 +21,8 @@ use crate::{launcher, raw};
 /// Started process, with the ends of its pipes that ccm keeps. They do not block.
 pub(super) struct Spawned {
     pub(super) pid: Pid,
-    /// `None` if the process reads the null device.
-    pub(super) stdin: Option<OwnedFd>,
+    /// Pipe for the rest of the input, and the number of bytes that are in it already. `None` if the process has all of it.
+    pub(super) stdin: Option<(OwnedFd, usize)>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
     /// Replies of the launcher; `None` without a launcher.
@@ -60,14 +60,14 @@ impl ExecArguments {
     }
 }
 
-/// Starts a program. With `reads`, its standard input is a pipe.
+/// Starts a program. With `input`, its standard input is a pipe.
 pub(super) fn spawn(
     program: &Path,
     words: &ExecArguments,
-    reads: bool,
+    input: Option<&[u8]>,
     change_directory: ChangeDirectory,
 ) -> io::Result<Spawned> {
-    start(&text(program.as_os_str(), "the program's path")?, words, reads, Some(change_directory), None)
+    start(&text(program.as_os_str(), "the program's path")?, words, input, Some(change_directory), None)
 }
 
 /// Starts a launcher, which becomes the program. `start_path` leads to the launcher of that name. The
@@ -78,11 +78,11 @@ pub(super) fn launch(
     start_path: &CStr,
     request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
-    reads: bool,
+    input: Option<&[u8]>,
     change_directory: Option<ChangeDirectory>,
 ) -> io::Result<Spawned> {
     let words = ExecArguments::of_launcher(name, launcher::ARGUMENT)?;
-    start(start_path, &words, reads, change_directory, Some((&encode(request)?, network)))
+    start(start_path, &words, input, change_directory, Some((&encode(request)?, network)))
 }
 
 /// Starts a launcher as a copy of the launch server. `None` if the server has ended or can't be copied.
@@ -90,9 +90,9 @@ pub(super) fn launch_copy(
     server: &LaunchServer,
     request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
-    reads: bool,
+    input: Option<&[u8]>,
 ) -> io::Result<Option<Spawned>> {
-    let pipes = Pipes::open(reads, Some(&encode(request)?))?;
+    let pipes = Pipes::open(input, Some(&encode(request)?))?;
     let descriptors: Vec<_> = pipes.inherited.iter().map(OwnedFd::as_fd).chain(network).collect();
     Ok(server.launch(&descriptors).map(|pid| pipes.of_process(pid)))
 }
@@ -102,10 +102,16 @@ fn encode(request: &LaunchRequest) -> io::Result<Vec<u8>> {
     if request.len() > MAX_REQUEST { Err(io::Error::from_raw_os_error(libc::E2BIG)) } else { Ok(request) }
 }
 
+/// Size of a new pipe in bytes.
+const PIPE_SIZE: usize = 64 << 10;
+
+/// Size of a pipe that every user may have, in bytes.
+const MAX_PIPE_SIZE: usize = 1 << 20;
+
 /// Ends of the pipes of a process, and the files of a launcher.
 struct Pipes {
     /// Ends that ccm keeps.
-    stdin: Option<OwnedFd>,
+    stdin: Option<(OwnedFd, usize)>,
     stdout: OwnedFd,
     stderr: OwnedFd,
     reply: Option<OwnedFd>,
@@ -114,14 +120,13 @@ struct Pipes {
 }
 
 impl Pipes {
-    fn open(reads: bool, request: Option<&[u8]>) -> io::Result<Self> {
+    fn open(input: Option<&[u8]>, request: Option<&[u8]>) -> io::Result<Self> {
         // Each descriptor gets the lowest free number, so that later descriptors have higher numbers. Moving them to
         // their final numbers in this order overwrites no descriptor that is still needed, even if a standard stream
         // of ccm is closed.
-        let (its_stdin, stdin) = if reads {
-            pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
-        } else {
-            (null_device()?.into(), None)
+        let (its_stdin, stdin) = match input {
+            Some(input) => filled_pipe(input)?,
+            None => (null_device()?.into(), None),
         };
         let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -129,7 +134,7 @@ impl Pipes {
         let reply = request.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
         let (reply, its_reply) = reply.unzip();
         // Replies are read after the launcher has ended, so it must not wait for room in their pipe.
-        for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
+        for end in [&stdout, &stderr].into_iter().chain(&reply).chain(&its_reply) {
             fcntl_setfl(end, OFlags::NONBLOCK)?;
         }
         let inherited =
@@ -143,14 +148,36 @@ impl Pipes {
     }
 }
 
+/// Makes a pipe with an input in it, and returns its ends; the one of ccm only if a part of the input is left, with the
+/// length of the part that is in the pipe. A command must not take the end of ccm for the end of its input, which for
+/// `crontab -` would be an empty crontab.
+fn filled_pipe(input: &[u8]) -> io::Result<(OwnedFd, Option<(OwnedFd, usize)>)> {
+    let (its, ours) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    if input.len() > PIPE_SIZE {
+        // More than the system allows is streamed.
+        let _larger = fcntl_setpipe_size(&ours, input.len().min(MAX_PIPE_SIZE));
+    }
+    let mut written = 0;
+    while written < input.len() {
+        match rustix::io::write(&ours, &input[written..]) {
+            Ok(length) => written += length,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok((its, Some((ours, written)))),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((its, None))
+}
+
 fn start(
     program: &CStr,
     words: &ExecArguments,
-    reads: bool,
+    input: Option<&[u8]>,
     change_directory: Option<ChangeDirectory>,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
-    let pipes = Pipes::open(reads, launched.map(|(request, _)| request))?;
+    let pipes = Pipes::open(input, launched.map(|(request, _)| request))?;
     let inherited: Vec<_> = pipes.inherited.iter().map(OwnedFd::as_fd).collect();
     // A glibc before 2.29 leaves a descriptor closed that has its final number already.
     let moved: Vec<OwnedFd> = if change_directory.is_none() {

@@ -299,7 +299,8 @@ async fn run_started(
     let mut tree = ProcessTree::new(pid, baseline);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
-    let stdin = stdin.zip(command.stdin.as_deref());
+    let rest = |(pipe, written): (_, usize)| Some((pipe, command.stdin.as_deref()?.get(written..)?));
+    let stdin = stdin.and_then(rest);
     let redactor = runner.secrets.redactor();
     let last_line = command.last_line.as_ref();
     let mut streams = Streams::new(stdin, stdout, stderr, &redactor, last_line, on_line).map_err(failed)?;

@@ -30,20 +30,20 @@ pub(super) fn start(
 ) -> Result<Spawned, StartError> {
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
-    let reads = command.stdin.is_some();
+    let input = command.stdin.as_deref();
     let need = launcher_need(command)?;
     let (property, identity) = match (need, runner.change_directory) {
         (Some(need), _) => need,
         (None, None) => ("cwd", None),
         (None, Some(change_directory)) => {
-            return spawn(&command.program, &arguments, reads, change_directory).map_err(|source| {
+            return spawn(&command.program, &arguments, input, change_directory).map_err(|source| {
                 let path = search_path(&command.environment).unwrap_or_default();
                 lookup::diagnose(&command.program, &command.cwd, path, source)
             });
         }
     };
     let request = LaunchRequest { mark, ..request(runner, command, arguments, identity, control_group) };
-    start_launcher(runner, command, property, request, reads)
+    start_launcher(runner, command, property, request, input)
 }
 
 /// Starts a launcher. Only that of a sandbox needs a program that the command can't change: without a
@@ -53,7 +53,7 @@ fn start_launcher(
     command: &Command,
     property: &'static str,
     request: LaunchRequest,
-    reads: bool,
+    input: Option<&[u8]>,
 ) -> Result<Spawned, StartError> {
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
     let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
@@ -61,7 +61,7 @@ fn start_launcher(
     let change_directory = runner.change_directory;
     if command.sandbox.is_none() {
         let path = CString::new(launcher.as_os_str().as_bytes()).map_err(|error| failed(error.into()))?;
-        return launch(launcher, &path, &request, network, reads, change_directory).map_err(failed);
+        return launch(launcher, &path, &request, network, input, change_directory).map_err(failed);
     }
     let program = if let Some(program) = runner.sandbox_launcher.get() {
         program
@@ -75,11 +75,11 @@ fn start_launcher(
     {
         // The server has the umask that this process had.
         request.umask = Some(umask);
-        if let Some(spawned) = launch_copy(server, &request, network, reads).map_err(failed)? {
+        if let Some(spawned) = launch_copy(server, &request, network, input).map_err(failed)? {
             return Ok(spawned);
         }
     }
-    launch(launcher, &program.path, &request, network, reads, change_directory).map_err(failed)
+    launch(launcher, &program.path, &request, network, input, change_directory).map_err(failed)
 }
 
 /// Returns the server that starts launchers, and starts it if needed. A single launcher that becomes no command does
@@ -135,7 +135,7 @@ pub(super) fn preflight(runner: &SystemRunner, command: &Command) -> Result<Opti
     let control_group = runner.control_group(command.sandbox.as_ref());
     let request =
         LaunchRequest { is_preflight: true, ..request(runner, command, arguments, identity, &control_group) };
-    let started = start_launcher(runner, command, property, request, false)?;
+    let started = start_launcher(runner, command, property, request, None)?;
     let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let has_ended = |within: &Timespec| {
         let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(within));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ccm_model::DiagnosticKind;
 
-use crate::FunctionError;
+use crate::{FunctionError, functions};
 
 /// Stage at which an error is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Cause {
         /// Error of the function.
         error: Box<FunctionError>,
     },
+    /// A map has a key twice.
+    DuplicateKey,
     /// The expression exceeds a limit.
     Limit,
 }
@@ -53,6 +55,7 @@ impl Cause {
             Self::UnknownName(_) | Self::MissingKey(_) => DiagnosticKind::UnknownName,
             Self::UnknownFunction(_) => DiagnosticKind::UnknownFunction,
             Self::Function { error, .. } => error.kind,
+            Self::DuplicateKey => DiagnosticKind::DuplicateKey,
             Self::Limit => DiagnosticKind::LimitExceeded,
         }
     }
@@ -66,6 +69,8 @@ pub struct Error {
     pub stage: Stage,
     /// Bytes of the expression's text.
     pub range: Range<usize>,
+    /// Bytes of an earlier part that the error contradicts: the first of two equal keys.
+    pub earlier: Option<Range<usize>>,
     /// Message. Names kinds and names, never values.
     pub message: String,
     /// Hints in the imperative.
@@ -85,6 +90,7 @@ impl Error {
         Box::new(Self {
             stage: Stage::Compile,
             range,
+            earlier: None,
             message: message.into(),
             hints: Vec::new(),
             nearest: None,
@@ -126,6 +132,22 @@ impl Error {
             }
             None => self,
         }
+    }
+
+    /// Builds the error about a name that the scope does not have.
+    pub(crate) fn unknown_name(range: Range<usize>, name: &str, known: &[String]) -> Box<Self> {
+        let error =
+            Self::run(range, format!("there is no `{name}`")).with_cause(Cause::UnknownName(name.to_owned()));
+        if functions::find(name).is_some() {
+            return error.with_hint(format!("call the function: `{name}(…)`"));
+        }
+        error.did_you_mean(name, known.iter().map(String::as_str))
+    }
+
+    /// Turns an error into that about the second of two equal keys of a map.
+    pub(crate) fn of_duplicate_key(mut self: Box<Self>, earlier: Range<usize>) -> Box<Self> {
+        self.earlier = Some(earlier);
+        self.with_cause(Cause::DuplicateKey).with_hint("remove one of the two, or rename it")
     }
 
     pub(crate) fn with_cause(mut self: Box<Self>, cause: Cause) -> Box<Self> {

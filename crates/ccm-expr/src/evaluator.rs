@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub(crate) use access::fetch;
+pub(crate) use arithmetic::NoResult;
 
 use crate::error::{Cause, Error, ExprResult};
 use crate::functions::{self, CallError, Implementation};
@@ -130,15 +131,7 @@ impl Evaluator<'_, '_> {
         match self.scope.name(name) {
             Some(value) => Ok(value),
             None if lenient => Ok(Value::Null),
-            None => {
-                let error = Error::run(self.range(id), format!("there is no `{name}`"))
-                    .with_cause(Cause::UnknownName(name.to_owned()));
-                if functions::find(name).is_some() {
-                    return Err(error.with_hint(format!("call the function: `{name}(…)`")));
-                }
-                let names = self.scope.names();
-                Err(error.did_you_mean(name, names.iter().map(String::as_str)))
-            }
+            None => Err(Error::unknown_name(self.range(id), name, &self.scope.names())),
         }
     }
 
@@ -164,7 +157,10 @@ impl Evaluator<'_, '_> {
             (Prefix::Not, Value::Bool(boolean)) => Ok(Value::Bool(!boolean)),
             (Prefix::Not, other) => Err(self.expected(operand, "a boolean", &other)),
             (Prefix::Plus, value) => Ok(value),
-            (Prefix::Minus, Value::Int(number)) => Ok(Value::Int(number.wrapping_neg())),
+            (Prefix::Minus, Value::Int(number)) => match number.checked_neg() {
+                Some(number) => Ok(Value::Int(number)),
+                None => Err(NoResult::IntegerRange.at(self.range(operand), "-")),
+            },
             (Prefix::Minus, Value::Float(number)) => Ok(Value::Float(-number)),
             (Prefix::Minus, other) => Err(self.expected(operand, "a number", &other)),
         }
@@ -271,7 +267,12 @@ impl Evaluator<'_, '_> {
                 other => return Err(self.expected(pair[0], "text as the key of a map", &other)),
             };
             let value = self.value(pair[1])?;
-            map.insert(key, value);
+            if map.insert(key, value).is_some() {
+                let error = Error::run(self.range(pair[0]), "this map has a key of this name already");
+                return Err(error
+                    .with_cause(Cause::DuplicateKey)
+                    .with_hint("remove one of the two, or rename it"));
+            }
         }
         Ok(Value::Map(Arc::new(map)))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::mentions::{self, Mentions};
-use crate::tree::SyntaxTree;
+use crate::tree::{NodeKind, SyntaxTree};
 use crate::{Error, ParseContext, Scope, Value, evaluator, parser};
 
 /// Parsed expression. Cloning is cheap.
@@ -30,6 +30,22 @@ impl Expression {
     /// Returns the names and calls in the expression, without evaluating anything.
     pub fn mentions(&self) -> Mentions {
         mentions::collect(&self.0)
+    }
+
+    /// Checks that the scope has every name, also of the parts that an evaluation does not reach.
+    pub fn check_names(&self, scope: &dyn Scope) -> Result<(), Error> {
+        let tree = &self.0;
+        let names = tree.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Name));
+        let mut spans: Vec<_> = names.map(|node| node.span).collect();
+        if spans.is_empty() {
+            return Ok(());
+        }
+        spans.sort_unstable_by_key(|span| span.start);
+        let known = scope.names();
+        match spans.into_iter().find(|span| !known.iter().any(|name| name == tree.text(*span))) {
+            None => Ok(()),
+            Some(span) => Err(*Error::unknown_name(span.range(), tree.text(span), &known)),
+        }
     }
 
     /// Returns the text.

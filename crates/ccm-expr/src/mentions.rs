@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::tree::{NodeId, NodeKind, SyntaxTree};
+use crate::tree::{Access, NodeId, NodeKind, SyntaxTree};
 
 /// Names and calls in an expression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct NameMention {
     pub path: Vec<String>,
     /// `true` if an index or a computed key follows the path.
     pub dynamic: bool,
+    /// Position in the path of the first key that may be missing, because `?.` is before it or `??` behind it.
+    pub optional: Option<usize>,
     /// Bytes of the name with its keys.
     pub range: Range<usize>,
 }
@@ -34,6 +36,8 @@ pub struct CallMention {
     pub name: String,
     /// First argument if that is constant text; `None` if the argument is computed or missing.
     pub argument: Option<String>,
+    /// Number of arguments.
+    pub arguments: usize,
     /// Bytes of the call.
     pub range: Range<usize>,
 }
@@ -49,7 +53,7 @@ pub(crate) fn collect(tree: &SyntaxTree) -> Mentions {
             NodeKind::Name => {
                 tips.insert(id, mentions.names.len());
                 let path = vec![tree.text(node.span).to_owned()];
-                mentions.names.push(NameMention { path, dynamic: false, range });
+                mentions.names.push(NameMention { path, dynamic: false, optional: None, range });
             }
             NodeKind::Environment => mentions.environment.push(range),
             NodeKind::Chain(inner) => {
@@ -57,18 +61,21 @@ pub(crate) fn collect(tree: &SyntaxTree) -> Mentions {
                     tips.insert(id, at);
                 }
             }
-            NodeKind::Member { base, name, .. } => {
-                extend(tree, &mut mentions, &mut tips, id, *base, Some(tree.text(*name)));
+            NodeKind::Member { base, name, access } => {
+                extend(tree, &mut mentions, &mut tips, (id, *base), (Some(tree.text(*name)), *access));
             }
-            NodeKind::Item { base, key, .. } => {
-                extend(tree, &mut mentions, &mut tips, id, *base, tree.constant_text(*key));
+            NodeKind::Item { base, key, access } => {
+                extend(tree, &mut mentions, &mut tips, (id, *base), (tree.constant_text(*key), *access));
             }
-            NodeKind::Slice { base, .. } => extend(tree, &mut mentions, &mut tips, id, *base, None),
+            NodeKind::Slice { base, .. } => {
+                extend(tree, &mut mentions, &mut tips, (id, *base), (None, Access::default()));
+            }
             NodeKind::Call { name, arguments } => {
                 let argument = tree.children(*arguments).first().and_then(|first| tree.constant_text(*first));
                 mentions.calls.push(CallMention {
                     name: tree.text(*name).to_owned(),
                     argument: argument.map(str::to_owned),
+                    arguments: tree.children(*arguments).len(),
                     range,
                 });
             }
@@ -84,9 +91,8 @@ fn extend(
     tree: &SyntaxTree,
     mentions: &mut Mentions,
     tips: &mut HashMap<NodeId, usize>,
-    id: NodeId,
-    base: NodeId,
-    key: Option<&str>,
+    (id, base): (NodeId, NodeId),
+    (key, access): (Option<&str>, Access),
 ) {
     let range = tree.node(id).span.range();
     if matches!(tree.node(base).kind, NodeKind::Environment) {
@@ -94,7 +100,8 @@ fn extend(
         if let Some(key) = key {
             mentions.environment.retain(|use_of_all| *use_of_all != tree.node(base).span.range());
             tips.insert(id, mentions.names.len());
-            mentions.names.push(NameMention { path: vec![key.to_owned()], dynamic: false, range });
+            let path = vec![key.to_owned()];
+            mentions.names.push(NameMention { path, dynamic: false, optional: None, range });
         }
         return;
     }
@@ -102,6 +109,9 @@ fn extend(
     let mention = &mut mentions.names[at];
     match key {
         Some(key) => {
+            if access.optional || access.lenient {
+                mention.optional.get_or_insert(mention.path.len());
+            }
             mention.path.push(key.to_owned());
             mention.range = range;
             tips.insert(id, at);

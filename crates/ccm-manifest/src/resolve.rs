@@ -4,6 +4,7 @@ pub(crate) mod call_argument;
 pub(crate) mod control;
 pub(crate) mod credentials;
 mod declarations;
+pub(crate) mod declared_data;
 mod equality;
 pub(crate) mod eval_context;
 pub(crate) mod evaluate;

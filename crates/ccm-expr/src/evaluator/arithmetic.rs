@@ -1,6 +1,7 @@
 //! Operators that evaluate both operands.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Evaluator;
@@ -28,15 +29,14 @@ impl Evaluator<'_, '_> {
             };
             self.charge(id, |budget| budget.read(read))?;
         }
-        let meaningless = |this: &Self| this.meaningless(id, operator, &left, &right);
         let value = match operator {
-            Operator::Equal => Some(Value::Bool(self.equal(id, &left, &right)?)),
-            Operator::NotEqual => Some(Value::Bool(!self.equal(id, &left, &right)?)),
+            Operator::Equal => Ok(Value::Bool(self.equal(id, &left, &right)?)),
+            Operator::NotEqual => Ok(Value::Bool(!self.equal(id, &left, &right)?)),
             Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
                 match left.compare(&right) {
-                    Compared::Meaningless => None,
-                    Compared::Unordered => Some(Value::Bool(false)),
-                    Compared::Ordered(ordering) => Some(Value::Bool(match operator {
+                    Compared::Meaningless => Err(NoResult::Meaningless),
+                    Compared::Unordered => Ok(Value::Bool(false)),
+                    Compared::Ordered(ordering) => Ok(Value::Bool(match operator {
                         Operator::Less => ordering == Ordering::Less,
                         Operator::LessOrEqual => ordering != Ordering::Greater,
                         Operator::Greater => ordering == Ordering::Greater,
@@ -52,36 +52,46 @@ impl Evaluator<'_, '_> {
             Operator::Add => match (&left, &right) {
                 (Value::Text(one), Value::Text(two)) => {
                     self.charge(id, |budget| budget.bytes(one.len() + two.len()))?;
-                    Some(Value::text([&**one, &**two].concat()))
+                    Ok(Value::text([&**one, &**two].concat()))
                 }
                 (Value::DateTime(date_time), Value::Duration(span))
                 | (Value::Duration(span), Value::DateTime(date_time)) => {
-                    Some(self.in_supported_years(id, date_time.plus(*span))?)
+                    Ok(self.in_supported_years(id, date_time.plus(*span))?)
                 }
                 _ => sum(&left, &right),
             },
             Operator::Subtract => match (&left, &right) {
                 (Value::DateTime(date_time), Value::Duration(span)) => {
-                    Some(self.in_supported_years(id, date_time.plus(span.wrapping_neg()))?)
+                    let earlier = span.checked_neg().and_then(|span| date_time.plus(span));
+                    Ok(self.in_supported_years(id, earlier)?)
                 }
-                (Value::DateTime(one), Value::DateTime(two)) => Some(Value::Duration(one.since(two))),
-                (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_sub(*two))),
-                _ => numeric(&left, &right, i64::wrapping_sub, |one, two| one - two),
+                (Value::DateTime(one), Value::DateTime(two)) => Ok(Value::Duration(one.since(two))),
+                (Value::Duration(one), Value::Duration(two)) => duration(one.checked_sub(*two)),
+                _ => numeric(&left, &right, i64::checked_sub, |one, two| one - two),
             },
             Operator::Multiply => product(&left, &right),
-            Operator::Divide => floats(&left, &right).map(|(one, two)| Value::Float(one / two)),
-            Operator::Power => floats(&left, &right).map(|(one, two)| Value::Float(one.powf(two))),
+            Operator::Divide => match floats(&left, &right) {
+                Some((_, 0.0)) => {
+                    let error = Error::run(self.range(right_id), "the quotient of a division by zero");
+                    return Err(error.with_hint("test the divisor: `b == 0 ? 0 : a / b`"));
+                }
+                numbers => float(numbers.map(|(one, two)| one / two)),
+            },
+            Operator::Power => float(floats(&left, &right).map(|(one, two)| one.powf(two))),
             Operator::Modulo => match (&left, &right) {
                 (Value::Int(_), Value::Int(0)) => {
                     return Err(Error::run(self.range(right_id), "the remainder of a division by zero"));
                 }
-                (Value::Int(one), Value::Int(two)) => Some(Value::Int(one.wrapping_rem(*two))),
-                _ => None,
+                (Value::Int(one), Value::Int(two)) => Ok(Value::Int(one.wrapping_rem(*two))),
+                _ => Err(NoResult::Meaningless),
             },
             // Never reached: the evaluator handles these, because they need the right side only sometimes.
-            Operator::And | Operator::Or | Operator::Coalesce => None,
+            Operator::And | Operator::Or | Operator::Coalesce => Err(NoResult::Meaningless),
         };
-        value.ok_or_else(|| meaningless(self))
+        value.map_err(|reason| match reason {
+            NoResult::Meaningless => self.meaningless(id, operator, &left, &right),
+            reason => reason.at(self.range(id), sign(operator)),
+        })
     }
 
     fn meaningless(&self, id: NodeId, operator: Operator, left: &Value, right: &Value) -> Box<Error> {
@@ -221,23 +231,67 @@ fn is_large(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_))
 }
 
-pub(super) fn sum(left: &Value, right: &Value) -> Option<Value> {
+/// Reason why operands have no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoResult {
+    /// The operator has no meaning between operands of these kinds.
+    Meaningless,
+    /// The result needs more than 64 bits.
+    IntegerRange,
+    /// The result is longer than the longest duration.
+    DurationRange,
+    /// The result is larger than the largest number.
+    NumberRange,
+    /// There is no such number, such as the square root of a negative one.
+    NoNumber,
+}
+
+impl NoResult {
+    /// Builds the error of an operator or a function.
+    pub(crate) fn at(self, range: Range<usize>, sign: &str) -> Box<Error> {
+        let reason = match self {
+            Self::Meaningless => "has no meaning here",
+            Self::IntegerRange => "is out of the range of integers, which have 64 bits",
+            Self::DurationRange => "is out of the range of durations, which is about 292 years",
+            Self::NumberRange => "is larger than the largest number",
+            Self::NoNumber => "is no number",
+        };
+        let error = Error::run(range, format!("the result of `{sign}` {reason}"));
+        error.with_hint_if(self == Self::IntegerRange, "turn an operand into a larger number with float(…)")
+    }
+}
+
+/// Returns a number, unless there are no operands or the number is infinite or none.
+pub(crate) fn float(number: Option<f64>) -> Result<Value, NoResult> {
+    match number {
+        None => Err(NoResult::Meaningless),
+        Some(number) if number.is_nan() => Err(NoResult::NoNumber),
+        Some(number) if number.is_infinite() => Err(NoResult::NumberRange),
+        Some(number) => Ok(Value::Float(number)),
+    }
+}
+
+fn duration(span: Option<i64>) -> Result<Value, NoResult> {
+    span.map(Value::Duration).ok_or(NoResult::DurationRange)
+}
+
+pub(super) fn sum(left: &Value, right: &Value) -> Result<Value, NoResult> {
     match (left, right) {
-        (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
-        _ => numeric(left, right, i64::wrapping_add, |one, two| one + two),
+        (Value::Duration(one), Value::Duration(two)) => duration(one.checked_add(*two)),
+        _ => numeric(left, right, i64::checked_add, |one, two| one + two),
     }
 }
 
 fn numeric(
     left: &Value,
     right: &Value,
-    integers: fn(i64, i64) -> i64,
+    integers: fn(i64, i64) -> Option<i64>,
     numbers: fn(f64, f64) -> f64,
-) -> Option<Value> {
+) -> Result<Value, NoResult> {
     if let (Value::Int(one), Value::Int(two)) = (left, right) {
-        return Some(Value::Int(integers(*one, *two)));
+        return integers(*one, *two).map(Value::Int).ok_or(NoResult::IntegerRange);
     }
-    floats(left, right).map(|(one, two)| Value::Float(numbers(one, two)))
+    float(floats(left, right).map(|(one, two)| numbers(one, two)))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the language works with floats where one is involved")]
@@ -252,14 +306,14 @@ fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
 
 /// Multiplies numbers; a duration times a fraction is a number of nanoseconds.
 #[allow(clippy::cast_precision_loss, reason = "the language works with floats where one is involved")]
-fn product(left: &Value, right: &Value) -> Option<Value> {
+fn product(left: &Value, right: &Value) -> Result<Value, NoResult> {
     match (left, right) {
         (Value::Duration(span), Value::Int(times) | Value::Duration(times))
-        | (Value::Int(times), Value::Duration(span)) => Some(Value::Duration(span.wrapping_mul(*times))),
+        | (Value::Int(times), Value::Duration(span)) => duration(span.checked_mul(*times)),
         (Value::Duration(span), Value::Float(times)) | (Value::Float(times), Value::Duration(span)) => {
-            Some(Value::Float(*span as f64 * times))
+            float(Some(*span as f64 * times))
         }
-        _ => numeric(left, right, i64::wrapping_mul, |one, two| one * two),
+        _ => numeric(left, right, i64::checked_mul, |one, two| one * two),
     }
 }
 

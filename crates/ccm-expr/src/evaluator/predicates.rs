@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::arithmetic::sum;
+use super::arithmetic::{NoResult, sum};
 use super::{Evaluator, Iteration};
 use crate::Value;
 use crate::error::{Error, ExprResult};
@@ -119,8 +119,10 @@ impl Evaluator<'_, '_> {
                 let mut total = Value::Int(0);
                 for at in 0..list.len() {
                     let value = self.apply_predicate(list, at, body)?;
-                    total = sum(&value, &total)
-                        .ok_or_else(|| self.expected(body.unwrap_or(id), "numbers", &value))?;
+                    total = sum(&value, &total).map_err(|reason| match reason {
+                        NoResult::Meaningless => self.expected(body.unwrap_or(id), "numbers", &value),
+                        reason => reason.at(self.range(id), "sum"),
+                    })?;
                 }
                 Ok(total)
             }

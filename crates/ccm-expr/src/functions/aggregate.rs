@@ -90,7 +90,14 @@ pub(super) fn mean(call: &mut FunctionCall<'_>) -> ValueResult {
     if all.is_empty() {
         return Ok(Value::Float(0.0));
     }
-    Ok(Value::Float(all.iter().sum::<f64>() / all.len() as f64))
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    if !mean.is_finite() {
+        return Err(CallError::Argument(
+            0,
+            "the sum of the numbers is larger than the largest number".to_owned(),
+        ));
+    }
+    Ok(Value::Float(mean))
 }
 
 pub(super) fn median(call: &mut FunctionCall<'_>) -> ValueResult {

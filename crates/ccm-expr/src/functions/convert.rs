@@ -30,8 +30,10 @@ pub(super) fn type_of(call: &mut FunctionCall<'_>) -> ValueResult {
 pub(super) fn int(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Int(match &call.arguments[0] {
         Value::Int(number) | Value::Duration(number) => *number,
+        // -2⁶³ and 2⁶³ are floats.
         #[allow(clippy::cast_possible_truncation, reason = "cutting off is what the function is for")]
-        Value::Float(number) => *number as i64,
+        Value::Float(number) if (-(2_f64.powi(63))..2_f64.powi(63)).contains(number) => *number as i64,
+        Value::Float(_) => return Err(not_a_number("a whole number", NumberTextError::Range)),
         Value::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => (*number).into(),
         Value::Text(text) => number_text::int(text).map_err(|error| not_a_number("a whole number", error))?,
         _ => return Err(call.expected(0, "a number or text")),

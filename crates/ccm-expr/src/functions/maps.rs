@@ -87,7 +87,9 @@ pub(super) fn len(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Int(length as i64))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
 pub(super) fn get(call: &mut FunctionCall<'_>) -> ValueResult {
+    if let Value::Text(_) = &call.arguments[0] {
+        return Err(call.expected(0, "a list or a map"));
+    }
     Ok(fetch(&call.arguments[0], &call.arguments[1]).unwrap_or_default())
 }

@@ -1,11 +1,16 @@
 //! Functions on one number.
 
-use super::{FunctionCall, ValueResult};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 
 pub(super) fn abs(call: &mut FunctionCall<'_>) -> ValueResult {
     match call.arguments.first() {
-        Some(Value::Int(number)) => Ok(Value::Int(number.wrapping_abs())),
+        Some(Value::Int(number)) => match number.checked_abs() {
+            Some(number) => Ok(Value::Int(number)),
+            None => {
+                Err(CallError::Argument(0, "the absolute value is out of the range of integers".to_owned()))
+            }
+        },
         Some(Value::Float(number)) => Ok(Value::Float(number.abs())),
         _ => Err(call.expected(0, "a number")),
     }

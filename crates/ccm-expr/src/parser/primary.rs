@@ -1,5 +1,9 @@
 //! Literals, names and bracketed expressions.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::{LOOSEST, NOT, Operand, Parser, SIGN, deepest};
 use crate::Value;
 use crate::error::{Error, ExprResult};
@@ -50,7 +54,7 @@ impl Parser<'_, '_> {
         let static_type = self.check_prefix(prefix, token, operand)?;
         let whole = TextSpan { start: token.start, end: self.nodes[operand.node as usize].span.end };
         let folded = match (prefix, self.constant(operand)) {
-            (Prefix::Minus, Some(Value::Int(number))) => Some(Value::Int(number.wrapping_neg())),
+            (Prefix::Minus, Some(Value::Int(number))) => number.checked_neg().map(Value::Int),
             (Prefix::Plus, Some(Value::Int(number))) => Some(Value::Int(*number)),
             _ => None,
         };
@@ -186,6 +190,7 @@ impl Parser<'_, '_> {
     fn map(&mut self) -> ExprResult<Operand> {
         let open = self.advance()?;
         let mut parts: Vec<Operand> = Vec::new();
+        let mut given: HashMap<Arc<str>, Range<usize>> = HashMap::new();
         while !self.at(TokenKind::RightBrace) {
             if !parts.is_empty() {
                 self.expect(TokenKind::Comma, "`,` or `}`")?;
@@ -209,6 +214,13 @@ impl Parser<'_, '_> {
                     ));
                 }
             };
+            if let Some(Value::Text(name)) = self.constant(key) {
+                let message = format!("the key `{}` is given twice", name.escape_debug());
+                let range = self.range_of(key.node);
+                if let Some(earlier) = given.insert(Arc::clone(name), range.clone()) {
+                    return Err(Error::compile(range, message).of_duplicate_key(earlier));
+                }
+            }
             parts.push(key);
             self.expect(TokenKind::Colon, "`:` and the key's value")?;
             parts.push(self.expression(LOOSEST)?);

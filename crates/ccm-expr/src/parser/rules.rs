@@ -3,7 +3,8 @@
 use regex::Regex;
 
 use super::{Operand, Parser};
-use crate::error::{Error, ExprResult};
+use crate::error::{Error, ExprResult, Stage};
+use crate::evaluator::NoResult;
 use crate::functions::{Builtin, Signature};
 use crate::lexer::Token;
 use crate::static_type::{Base, StaticType};
@@ -230,16 +231,24 @@ impl Parser<'_, '_> {
             return Ok(None);
         };
         let value = match operator {
-            Operator::Add => left.wrapping_add(*right),
-            Operator::Subtract => left.wrapping_sub(*right),
-            Operator::Multiply => left.wrapping_mul(*right),
+            Operator::Add => left.checked_add(*right),
+            Operator::Subtract => left.checked_sub(*right),
+            Operator::Multiply => left.checked_mul(*right),
             Operator::Modulo if *right == 0 => {
                 return Err(Error::compile(token.range(), "the remainder of a division by zero"));
             }
-            Operator::Modulo => left.wrapping_rem(*right),
+            // The remainder of the smallest integer and -1 is 0, although their quotient is out of range.
+            Operator::Modulo => Some(left.wrapping_rem(*right)),
             _ => return Ok(None),
         };
-        Ok(Some(Value::Int(value)))
+        match value {
+            Some(value) => Ok(Some(Value::Int(value))),
+            None => {
+                let mut error = NoResult::IntegerRange.at(token.range(), &self.text[token.range()]);
+                error.stage = Stage::Compile;
+                Err(error)
+            }
+        }
     }
 
     /// Compiles a constant pattern, so that its errors are found by parsing.

@@ -55,15 +55,24 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(total) } else { i64::try_from(total).ok() }
 }
 
-/// Returns a fraction of a unit in nanoseconds, rounded down.
+/// Returns a fraction of a unit in nanoseconds. The reference multiplies floats, so that a third of an hour with enough
+/// digits is 20 minutes and not a nanosecond less.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the fraction is less than a unit, and digits beyond the precision of a float do not count"
+)]
 fn part(fraction: &str, unit: u64) -> u64 {
-    let mut value = 0_u128;
-    let mut scale = 1_u128;
-    for digit in fraction.bytes().take(18) {
-        value = value * 10 + u128::from(digit - b'0');
-        scale *= 10;
+    let mut value = 0_u64;
+    let mut scale = 1_f64;
+    for digit in fraction.bytes() {
+        let next = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
+        let Some(next) = next.filter(|next| *next <= 1 << 63) else { break };
+        value = next;
+        scale *= 10.0;
     }
-    u64::try_from(value * u128::from(unit) / scale).unwrap_or_default()
+    (value as f64 * (unit as f64 / scale)) as u64
 }
 
 /// Formats nanoseconds as a duration.

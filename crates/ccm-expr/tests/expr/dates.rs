@@ -9,6 +9,7 @@ fn dates_and_durations_are_parsed_and_formatted() {
         ("string(duration(\"1h30m\"))", "1h30m0s"),
         ("string(duration(\"-1.5s\"))", "-1.5s"),
         ("string(duration(\"1500us\"))", "1.5ms"),
+        ("string(duration(\"0.3333333333333333333h\"))", "20m0s"),
         ("string(duration(\"0\"))", "0s"),
         ("string(duration(\"1h\") + duration(\"1m\"))", "1h1m0s"),
         ("string(duration(\"1h\") * 2)", "2h0m0s"),

@@ -91,6 +91,7 @@ pub(crate) fn resolve(
         is_incomplete: false,
         item: ItemScope::None,
         unknown: UnknownPaths::default(),
+        declared: None,
     };
     let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
     let mut expander = Expander::new(evaluator());

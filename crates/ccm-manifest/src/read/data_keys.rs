@@ -36,9 +36,9 @@ impl DataKeys {
     }
 
     /// Adds the content of a data file of a level.
-    pub(crate) fn add_file(&mut self, map: NodeMap, with_maps: bool) {
+    pub(crate) fn add_file(&mut self, map: &NodeMap, with_maps: bool) {
         self.files.extend(map.entries().iter().map(|entry| entry.key.clone()));
-        self.maps.extend(with_maps.then_some(map));
+        self.maps.extend(with_maps.then(|| map.clone()));
     }
 
     /// Adds values that a resource passes to its manifest.

@@ -79,7 +79,7 @@ pub(crate) fn items(
 fn expression_error(error: EvalError, span: Span) -> Option<Diagnostic> {
     match error {
         EvalError::Reported | EvalError::Unchecked => None,
-        EvalError::Invalid(error) => Some(diagnostic(error, span)),
+        EvalError::Invalid(error) => Some(diagnostic(error, |_| span)),
         EvalError::Deferred(on) => on.first().map(|on| needed_before_run(on, None, span)),
     }
 }

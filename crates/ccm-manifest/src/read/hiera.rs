@@ -190,7 +190,7 @@ fn read(
     data_keys.add(&nodes, with_maps);
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
     let mut data = data::resolve(&nodes, context, &file.text, &directory, outer, diagnostics);
-    for file in std::mem::take(&mut data.files) {
+    for file in &std::mem::take(&mut data.files) {
         data_keys.add_file(file, with_maps);
     }
     Some(data)

@@ -184,6 +184,7 @@ impl<'a, 's> LevelFiles<'a, 's> {
             is_incomplete: false,
             item: ItemScope::None,
             unknown: UnknownPaths::default(),
+            declared: None,
         };
         is_valid.then_some(FileLevel { node, scope })
     }

@@ -15,6 +15,7 @@ use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
 use super::{foreign_files, generated, typographic};
+use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
 
@@ -94,17 +95,21 @@ impl Reader<'_, '_> {
         let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);
         self.data_keys.add(&data, self.has_assignments);
+        let nodes = data;
+        let overlays = outer.overlays(&self.overlays);
         let layered = OuterLayers {
-            overlays: &outer.overlays(&self.overlays),
+            overlays: &overlays,
             above: &[],
             defaults: outer.defaults(),
             is_incomplete: self.is_incomplete,
         };
-        let mut data = data::resolve(&data, &self.scopes.context, &text, &directory, &layered, diagnostics);
+        let mut data = data::resolve(&nodes, &self.scopes.context, &text, &directory, &layered, diagnostics);
         data.unknown.add(&outer.unknown);
-        for file in std::mem::take(&mut data.files) {
+        let files = std::mem::take(&mut data.files);
+        for file in &files {
             self.data_keys.add_file(file, self.has_assignments);
         }
+        let declared = DeclaredData::new(nodes, files, &overlays, outer.group.is_some());
         let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
         // A required value that is missing is one error, whatever uses it.
@@ -121,6 +126,7 @@ impl Reader<'_, '_> {
             is_incomplete,
             item: ItemScope::None,
             unknown: data.unknown.clone(),
+            declared: Some(Arc::new(declared)),
         });
         let settings = document::settings(settings, self.scopes.evaluator(own, Phase::Drafts), diagnostics);
         let type_settings = document::settings_of_types(

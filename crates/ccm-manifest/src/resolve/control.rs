@@ -1,5 +1,7 @@
 //! Evaluates `control`, which decides whether a resource is managed.
 
+use std::ops::Range;
+
 use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, Span, closest};
 use ccm_properties::{IF, UNLESS};
@@ -115,7 +117,7 @@ impl Conditions {
             if is_before_run {
                 evaluator.context.take_missing_file();
             }
-            let result = condition.holds(&evaluator);
+            let result = condition.holds(&evaluator, diagnostics);
             if evaluator.context.take_early_reads() {
                 needs_recheck = true;
                 continue;
@@ -167,9 +169,18 @@ enum ConditionError {
 
 impl Condition {
     /// Returns `true` if the condition allows managing the resource.
-    fn holds(&self, evaluator: &ManifestEvaluator<'_, '_>) -> Result<bool, ConditionError> {
+    fn holds(
+        &self,
+        evaluator: &ManifestEvaluator<'_, '_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<bool, ConditionError> {
         let text = self.node.as_text().unwrap_or_default();
-        match evaluator.evaluate(text) {
+        let evaluated = evaluator.evaluate(text);
+        for doubt in evaluator.context.take_doubts() {
+            let place = self.node.locate(&evaluator.manifest.text, doubt.range.start, doubt.range.end);
+            diagnostics.push(doubt.warning(place));
+        }
+        match evaluated {
             Ok(Value::Bool(value)) => Ok(value == self.desired),
             Ok(other) => {
                 let message = format!("a condition must be true or false, found {}", other.kind());
@@ -186,9 +197,9 @@ impl Condition {
                 Err(ConditionError::Unknown)
             }
             Err(EvalError::Invalid(error)) => {
-                let range = error.range.clone();
-                let place = self.node.locate(&evaluator.manifest.text, range.start, range.end);
-                Err(ConditionError::Invalid(diagnostic(error, place)))
+                let at =
+                    |range: Range<usize>| self.node.locate(&evaluator.manifest.text, range.start, range.end);
+                Err(ConditionError::Invalid(diagnostic(error, at)))
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
-use ccm_model::{Diagnostic, FileVersion, PathSpellings, SourceId, SourceMap, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, PathSpellings, SourceId, SourceMap, Span};
 
 use crate::resolve::credentials::Credentials;
 use crate::sources::{FactPath, Sources};
@@ -97,6 +97,23 @@ pub(crate) struct EvalContext<'s> {
     left_out: RefCell<Vec<LeftOut>>,
     /// Notes about the inputs that were left out.
     unchecked: RefCell<Vec<Diagnostic>>,
+    /// Warnings about the last expression that was evaluated.
+    doubts: RefCell<Vec<Doubt>>,
+}
+
+/// Warning about a part of an expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Doubt {
+    /// Bytes in the expression.
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
+impl Doubt {
+    pub(crate) fn warning(self, span: Span) -> Diagnostic {
+        Diagnostic::warning(DiagnosticKind::UnknownName, span, self.message).with_hint(self.hint)
+    }
 }
 
 #[derive(Default)]
@@ -130,8 +147,25 @@ pub(crate) struct ParsedExpression {
     pub(crate) templates: Vec<String>,
     /// Constant paths into the data of the manifest.
     pub(crate) data: Vec<Vec<String>>,
+    /// Constant paths into the data that have a default.
+    pub(crate) defaults: Vec<DefaultedPath>,
+    /// Constant paths of `lookup`, each with its byte range in the expression.
+    pub(crate) lookups: Vec<(String, Range<usize>)>,
     /// The expression may use any name.
     pub(crate) uses_any: bool,
+    /// The expression has names that not every expression has.
+    pub(crate) has_other_names: bool,
+}
+
+/// Path into the data with a default for a missing key.
+#[derive(Clone, Debug)]
+pub(crate) struct DefaultedPath {
+    /// Keys behind `Data`.
+    pub(crate) path: Vec<String>,
+    /// Position of the first key that may be missing.
+    pub(crate) optional: usize,
+    /// Bytes in the expression.
+    pub(crate) range: Range<usize>,
 }
 
 impl<'s> EvalContext<'s> {
@@ -159,6 +193,7 @@ impl<'s> EvalContext<'s> {
             omitted: OmittedInputs::default(),
             left_out: RefCell::default(),
             unchecked: RefCell::default(),
+            doubts: RefCell::default(),
         }
     }
 
@@ -371,6 +406,16 @@ impl<'s> EvalContext<'s> {
         self.unchecked.take()
     }
 
+    /// Replaces the warnings about the last expression.
+    pub(crate) fn set_doubts(&self, doubts: Vec<Doubt>) {
+        self.doubts.replace(doubts);
+    }
+
+    /// Takes the warnings about the last expression.
+    pub(crate) fn take_doubts(&self) -> Vec<Doubt> {
+        self.doubts.take()
+    }
+
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.borrow().is_empty()
     }
@@ -390,7 +435,10 @@ impl ParsedExpression {
             files: Vec::new(),
             templates: Vec::new(),
             data: Vec::new(),
+            defaults: Vec::new(),
+            lookups: Vec::new(),
             uses_any: false,
+            has_other_names: false,
         };
         let Ok(expression) = &read.expression else { return read };
         let mentions = expression.mentions();
@@ -398,8 +446,16 @@ impl ParsedExpression {
             match name.path.first().map(String::as_str) {
                 Some("Facts") => read.facts.push(name.path[1..].to_vec()),
                 Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
-                Some("Data") => read.data.push(name.path[1..].to_vec()),
-                _ => {}
+                Some("Data") => {
+                    read.data.push(name.path[1..].to_vec());
+                    let default = name.optional.and_then(|at| at.checked_sub(1)).map(|optional| {
+                        let (path, range) = (name.path[1..].to_vec(), name.range.clone());
+                        DefaultedPath { path, optional, range }
+                    });
+                    read.defaults.extend(default);
+                }
+                Some("Environ" | "Manifest") => {}
+                _ => read.has_other_names = true,
             }
         }
         for call in &mentions.calls {
@@ -408,8 +464,14 @@ impl ParsedExpression {
                 "lookup" => {
                     let of_data = argument.strip_prefix("data");
                     if of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
-                        read.data.push(constant_path(argument).unwrap_or_default());
+                        let path = constant_path(argument).unwrap_or_default();
+                        if call.arguments > 1 {
+                            let (path, range) = (path.clone(), call.range.clone());
+                            read.defaults.push(DefaultedPath { path, optional: 0, range });
+                        }
+                        read.data.push(path);
                     }
+                    read.lookups.push((argument.clone(), call.range.clone()));
                     let path = captured_path(argument).map(|path| (path, call.range.clone()));
                     read.captures.extend(path);
                 }

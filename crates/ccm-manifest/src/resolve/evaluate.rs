@@ -14,9 +14,7 @@ use crate::read::hiera::{self, DataFile};
 use crate::resolve::eval_context::{EvalContext, NAMES};
 use crate::resolve::expand::diagnostic;
 use crate::resolve::messages::shown;
-use crate::resolve::scope::{
-    EvalError, InvalidExpression, ManagedPaths, ManifestEvaluator, ManifestScope, Phase,
-};
+use crate::resolve::scope::{EvalError, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::unchecked::UnknownPaths;
 
@@ -85,17 +83,17 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         is_incomplete: data.is_incomplete,
         item: ItemScope::None,
         unknown: UnknownPaths::default(),
+        declared: None,
     };
     let managed = ManagedPaths::new();
     let evaluator =
         ManifestEvaluator { context: &context, manifest: &manifest, phase: Phase::BeforeRun(&managed) };
-    let at = |error: &InvalidExpression| Span::new(source, error.range.start, error.range.end);
+    let at = |range: std::ops::Range<usize>| Span::new(source, range.start, range.end);
     let value = match evaluator.evaluate(&request.expression) {
         Ok(value) => Some(value),
         Err(EvalError::Invalid(mut error)) => {
             error.hints = hints(&request.expression, error.hints);
-            let place = at(&error);
-            diagnostics.push(diagnostic(error, place));
+            diagnostics.push(diagnostic(error, at));
             None
         }
         Err(EvalError::Deferred(_)) => {

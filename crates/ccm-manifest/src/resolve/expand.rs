@@ -413,6 +413,12 @@ impl<'a, 's> Expander<'a, 's> {
         self.invalidate_missing_file();
         let evaluated = self.evaluator.evaluate(expression);
         self.evaluator.context.record_early_uses(span);
+        for doubt in self.evaluator.context.take_doubts() {
+            let node = Node::text(text, span);
+            let (start, end) = (inner.start + doubt.range.start, inner.start + doubt.range.end);
+            let at = node.locate(&self.evaluator.manifest.text, start, end);
+            self.found.diagnostics.push(doubt.warning(at));
+        }
         match evaluated {
             Ok(value) => Some(value),
             Err(EvalError::Invalid(error))
@@ -516,13 +522,11 @@ impl<'a, 's> Expander<'a, 's> {
                     && self.evaluator.context.take_missing_file().is_some() =>
             {
                 self.found.late.insert(span);
-                let span = at(error.range.clone());
-                self.found.missing_files.push(diagnostic(error, span));
+                self.found.missing_files.push(diagnostic(error, at));
             }
             EvalError::Invalid(error) => {
                 self.found.refused.insert(span);
-                let span = at(error.range.clone());
-                self.found.diagnostics.push(diagnostic(error, span));
+                self.found.diagnostics.push(diagnostic(error, at));
             }
         }
     }
@@ -572,10 +576,16 @@ pub(crate) fn is_template(path: &str) -> bool {
     !is_web_address(path) && Path::new(path).extension().is_some_and(|ending| ending == "j2")
 }
 
-/// Builds the diagnostic for an invalid expression.
-pub(crate) fn diagnostic(error: InvalidExpression, span: Span) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(error.kind, span, error.message);
+/// Builds the diagnostic for an invalid expression. `at` returns the span of a part of the expression.
+pub(crate) fn diagnostic(
+    error: InvalidExpression,
+    at: impl Fn(std::ops::Range<usize>) -> Span,
+) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(error.kind, at(error.range), error.message);
     diagnostic.missing = error.missing;
+    if let Some(earlier) = error.earlier {
+        diagnostic = diagnostic.with_label(at(earlier), "first given here");
+    }
     for (span, text) in error.locations {
         diagnostic = diagnostic.with_label(span, text);
     }

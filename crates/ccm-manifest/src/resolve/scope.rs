@@ -17,7 +17,8 @@ use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control, normaliz
 use expression::ExpressionScope;
 
 use crate::read::foreach::ItemScope;
-use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
+use crate::resolve::declared_data::DeclaredData;
+use crate::resolve::eval_context::{DefaultedPath, Doubt, EvalContext, ITEM_NAMES, ParsedExpression};
 use crate::resolve::jinja_words;
 use crate::unchecked::UnknownPaths;
 
@@ -46,6 +47,8 @@ pub(crate) struct ManifestScope {
     pub(crate) item: ItemScope,
     /// Data without a value, because an input was left out.
     pub(crate) unknown: UnknownPaths,
+    /// Data as it is declared. `None` where expressions have no data.
+    pub(crate) declared: Option<Arc<DeclaredData>>,
 }
 
 impl ManifestScope {
@@ -101,11 +104,15 @@ pub(crate) struct ManifestEvaluator<'a, 's> {
 
 impl ManifestEvaluator<'_, '_> {
     pub(crate) fn evaluate(&self, text: &str) -> Result<Value, EvalError> {
+        self.context.set_doubts(Vec::new());
         let read = self.context.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
             Err(error) => return Err(EvalError::Invalid(self.explain(error))),
         };
+        if let Some(error) = self.unknown_name(&read) {
+            return Err(EvalError::Invalid(error));
+        }
         if matches!(self.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty()) {
             return Err(EvalError::Invalid(InvalidExpression {
                 kind: DiagnosticKind::LateValue,
@@ -115,6 +122,7 @@ impl ManifestEvaluator<'_, '_> {
                 locations: Vec::new(),
                 nearest: None,
                 missing: None,
+                earlier: None,
             }));
         }
         let scope = ExpressionScope::new(self);
@@ -135,8 +143,63 @@ impl ManifestEvaluator<'_, '_> {
             {
                 Err(EvalError::Reported)
             }
+            Ok(value) => {
+                self.context.set_doubts(self.doubts(&read));
+                Ok(value)
+            }
             outcome => outcome,
         }
+    }
+
+    /// Returns the error about a name that does not exist, also in a part that an evaluation does not reach.
+    fn unknown_name(&self, read: &ParsedExpression) -> Option<InvalidExpression> {
+        if !read.has_other_names && read.lookups.is_empty() {
+            return None;
+        }
+        let scope = ExpressionScope::new(self);
+        if let Some(Err(error)) = read.expression.as_ref().ok().map(|read| read.check_names(&scope)) {
+            return Some(self.explain(&error));
+        }
+        let unknown = |(path, range): &(String, Range<usize>)| {
+            let error = scope.unknown_root(path)?;
+            let prefix =
+                self.context.path(path).as_ref().as_ref().ok().map(ccm_expr::path::Path::constant_prefix);
+            Some(InvalidExpression {
+                kind: error.kind,
+                range: range.clone(),
+                message: error.message.into(),
+                hints: error.hints,
+                nearest: error.nearest,
+                locations: Vec::new(),
+                missing: prefix.map(Into::into),
+                earlier: None,
+            })
+        };
+        read.lookups.iter().find_map(unknown)
+    }
+
+    /// Returns warnings about defaults for keys that no data can have.
+    fn doubts(&self, read: &ParsedExpression) -> Vec<Doubt> {
+        if read.defaults.is_empty() || self.manifest.is_incomplete || matches!(self.phase, Phase::Runtime(_))
+        {
+            return Vec::new();
+        }
+        let Some(declared) = &self.manifest.declared else { return Vec::new() };
+        let doubt = |default: &DefaultedPath| {
+            let absent = declared.absent_key(&default.path)?;
+            let key = &default.path[absent.position];
+            let whole = escape_control(&default.path[..=absent.position].join(".")).into_owned();
+            let hint = match absent.nearest {
+                Some(near) => format!("did you mean `{}`?", escape_control(&near)),
+                None => format!("add `{}:` to `data`, or write the default itself", escape_control(key)),
+            };
+            (absent.position >= default.optional).then(|| Doubt {
+                range: default.range.clone(),
+                message: format!("no `data` has the key `{whole}`, which is therefore always missing"),
+                hint,
+            })
+        };
+        read.defaults.iter().filter_map(doubt).collect()
     }
 
     /// Returns `true` if an expression uses data that is unknown, because an input was left out.
@@ -169,6 +232,7 @@ impl ManifestEvaluator<'_, '_> {
             nearest: error.nearest,
             locations: Vec::new(),
             missing: None,
+            earlier: None,
         });
         match self.leave_out_missing(outcome) {
             Err(EvalError::Invalid(error)) if self.manifest.is_incomplete && error.is_missing_data() => {
@@ -239,6 +303,7 @@ impl ManifestEvaluator<'_, '_> {
             nearest,
             locations: Vec::new(),
             missing,
+            earlier: error.earlier.clone(),
         }
     }
 }

@@ -18,7 +18,9 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
         hints: error.hints,
     };
     let expression = Expression::parse_with(text, &known).map_err(refused)?;
-    match expression.evaluate(&ValidationScope { value, now }).map_err(refused)? {
+    let scope = ValidationScope { value, now };
+    expression.check_names(&scope).map_err(refused)?;
+    match expression.evaluate(&scope).map_err(refused)? {
         Value::Bool(is_valid) => Ok(is_valid),
         other => Err(EvaluationError {
             kind: DiagnosticKind::WrongType,

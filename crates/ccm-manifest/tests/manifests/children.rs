@@ -285,3 +285,19 @@ fn invalid_child_data_is_reported_once() {
         assert_eq!(of(properties), [expected], "{properties}");
     }
 }
+
+#[test]
+fn a_child_may_get_any_key_from_another_parent() {
+    let child = |text: &str| Machine::default().file("/m/c.yaml", text);
+    let text = format!("data: {{port: 1}}\n{}", manifest("- apply: [c.yaml: ]"));
+    let uses = "ccm: {resources: [note: [n: {text: '{{ Data.prot ?? 80 }}'}]]}\n";
+    assert_eq!(child(uses).reported(&text), Vec::<String>::new());
+    assert_eq!(Machine::default().reported(uses), ["1:40 warning: unknown-name | prot:, data"]);
+}
+
+#[test]
+fn keys_of_files_and_assignments_are_data() {
+    let uses = "ccm: {resources: [note: [n: {text: '{{ Data.prot ?? 80 }}'}]]}\n";
+    let machine = Machine::default().hiera("h.yaml", "data: {prot: 1}\n");
+    assert_eq!(machine.reported(uses), Vec::<String>::new());
+}

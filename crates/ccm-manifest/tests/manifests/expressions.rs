@@ -172,3 +172,101 @@ fn expanded_values_are_limited() {
     let items: String = (0..30).map(item).collect();
     check_items(&[(&format!("- note:\n{items}"), &["20:23 limit-exceeded | source: PATH"])]);
 }
+
+/// Returns a manifest with data and a note with this text.
+fn with_data(expression: &str) -> String {
+    format!(
+        "data: {{port: 1, list: [1], web: {{listen: x, port: 2}}, any: {{}}}}\nccm:\n  resources:\n    - note: [n: {{text: \"{{{{ {expression} }}}}\"}}]\n"
+    )
+}
+
+fn check_with_data(cases: &[(&str, &[&str])]) {
+    let texts: Vec<String> = cases.iter().map(|(expression, _)| with_data(expression)).collect();
+    let cases: Vec<(&str, &[&str])> =
+        texts.iter().zip(cases).map(|(text, (_, expected))| (text.as_str(), *expected)).collect();
+    check_all(&cases);
+}
+
+#[test]
+fn names_that_are_not_reached_are_checked() {
+    check_with_data(&[
+        ("Data.port ?? Dta.port", &["4:41 unknown-name | Data"]),
+        ("true or Dta.x", &["4:36 unknown-name | Data"]),
+        ("true ? Data.port : Dta.b", &["4:47 unknown-name | Data"]),
+        ("filter([], {# > Dta.x})", &["4:44 unknown-name | Data"]),
+        ("map(Data.list, # > 5 ? Dta : 1)", &["4:51 unknown-name | Data"]),
+        ("Data.port ?? Dta?.x", &["4:41 unknown-name | Data"]),
+        ("Data.port ?? lookup('dta.port')", &["4:41 unknown-name dta.port | data"]),
+        ("lookup('dta.port', 80)", &["4:28 unknown-name dta.port | data"]),
+        ("lookup('dta.' + 'port', 80)", &["4:28 unknown-name dta.port | data"]),
+        ("lookup('port', 80)", &["4:28 unknown-name port | facts., data., environ."]),
+        ("Data.port ?? Item", &["4:41 unknown-name | Item, foreach, foreach: LIST"]),
+        ("Data.port ?? Captures.a.b ?? Dta", &["4:57 unknown-name | Data"]),
+        ("let x = Data.port; x ?? y", &["4:52 unknown-name | Facts, Data, Environ, Captures"]),
+        ("let x = Data.port; true or x == 1", &[]),
+        ("{Dta: 1}.Dta", &[]),
+    ]);
+    check_all(&[
+        (
+            "data:\n  # @validate value > 0 or vlaue < 0\n  a: 1\nccm: {resources: []}",
+            &["3:3 unknown-name (2:27) | value"],
+        ),
+        (&manifest("- note: [n: {control: {if: true or Fatcs.x}}]"), &["3:40 unknown-name | Facts"]),
+    ]);
+}
+
+#[test]
+fn a_key_twice_in_a_map_of_an_expression_is_located() {
+    check_with_data(&[
+        ("{a: 1, b: 2, a: 3}.b", &["4:41 duplicate-key (4:29) | …"]),
+        ("true ? 1 : {a: 1, 'a': 3}.a", &["4:46 duplicate-key (4:40) | …"]),
+    ]);
+    check_all(&[(
+        &manifest("- note: [n: {control: {if: '{a: 1, a: 1}.a == 1'}}]"),
+        &["3:40 duplicate-key (3:34) | …"],
+    )]);
+}
+
+#[test]
+fn what_an_expression_can_not_compute_is_located() {
+    check_with_data(&[
+        ("Data.port / (Data.port - 1)", &["4:41 invalid-operand | b == 0 ? 0 : a / b"]),
+        ("Data.port % (Data.port - 1)", &["4:41 invalid-operand"]),
+        ("Data.port + 9223372036854775807", &["4:28 invalid-operand | …"]),
+        ("10 ** 400", &["4:28 invalid-operand"]),
+        ("repeat('x', 9223372036854775807)", &["4:28 limit-exceeded"]),
+    ]);
+}
+
+#[test]
+fn defaults_for_keys_that_no_data_can_have_are_pointed_out() {
+    check_with_data(&[
+        ("lookup('data.prot', 80)", &["4:28 warning: unknown-name | port"]),
+        ("Data?.prot ?? 80", &["4:28 warning: unknown-name | port"]),
+        ("Data.prot ?? 80", &["4:28 warning: unknown-name | port"]),
+        ("string(Data?.proxy)", &["4:35 warning: unknown-name | proxy:, data"]),
+        ("true ? 1 : Data.prot ?? 2", &["4:39 warning: unknown-name | port"]),
+        ("lookup('data.web.prot', 80)", &["4:28 warning: unknown-name | port"]),
+        ("Data.web?.prot ?? 80", &["4:28 warning: unknown-name | port"]),
+        // A map may have any keys elsewhere.
+        ("Data.web?.proxy ?? 80", &[]),
+        ("Data.any?.proxy ?? 80", &[]),
+        ("Data.port ?? 80", &[]),
+        ("lookup('data.port', 80)", &[]),
+        ("lookup('data.list.0', 80)", &[]),
+        ("lookup('facts.prot', 80)", &[]),
+        ("Environ.PROT ?? 80", &[]),
+        ("get(Data, 'prot') ?? 80", &[]),
+        ("'prot' in Data ? 1 : 2", &[]),
+    ]);
+    check_all(&[
+        (
+            "data: {a: 1}\noverrides: {default: {port: 5}}\nccm: {resources: [note: [n: {text: '{{ Data.port ?? 80 }}'}]]}",
+            &["2:23 warning: no-effect | port:, data"],
+        ),
+        (
+            "data: {port: }\nccm: {resources: [note: [n: {control: {if: Data?.prot == 1}}]]}",
+            &["2:44 warning: unknown-name | port"],
+        ),
+    ]);
+}

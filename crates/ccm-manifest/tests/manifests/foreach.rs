@@ -288,10 +288,8 @@ fn misspelt_items_are_suggested() {
         ("{{ item.name }}", "5:18 unknown-name (4:16) | Item"),
         ("{{ Item.nam }}", "5:23 unknown-name Item.nam (4:16) | name"),
         ("{{ Indx }}", "5:18 unknown-name (4:16) | Index"),
-        (
-            "{{ lookup(\"itme.name\") }}",
-            "5:18 unknown-name itme.name (4:16) | item | lookup('itme.name', '')",
-        ),
+        ("{{ lookup(\"itme.name\") }}", "5:18 unknown-name itme.name (4:16) | item"),
+        ("{{ Item.name ?? Itme.name }}", "5:31 unknown-name (4:16) | Item"),
     ] {
         let text = with_users(&format!("- foreach: '{{{{ Data.users }}}}'\n  note: ['{name}': ]"));
         assert_eq!(reported(&text), [expected], "{name}");
@@ -299,7 +297,10 @@ fn misspelt_items_are_suggested() {
     let outside = manifest("- note: ['{{ Item }}': ]\n- note: ['{{ lookup(\"itme\") }}': ]");
     assert_eq!(
         reported(&outside),
-        ["3:18 unknown-name | Item, foreach, foreach: LIST", "4:18 unknown-name itme | lookup('itme', '')",]
+        [
+            "3:18 unknown-name | Item, foreach, foreach: LIST",
+            "4:18 unknown-name itme | facts., data., environ.",
+        ]
     );
 }
 

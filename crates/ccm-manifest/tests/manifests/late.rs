@@ -123,7 +123,10 @@ fn late_errors_are_located() {
     for (text, expected) in [
         ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 invalid-operand text"),
         ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 unreadable text"),
-        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 unknown-name text 1 | lookup('1', '')"),
+        (
+            "- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]",
+            "3:28 unknown-name text 1 | facts., data., environ.",
+        ),
         ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 wrong-type"),
         ("- copy: [/n: {source: t.j2}]", "3:27 unknown-name source (/m/t.j2:2:14)"),
         ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 wrong-type timeout"),

@@ -227,7 +227,7 @@ fn errors_point_into_the_expression() {
     "3:28 unknown-name facts.rloe | facts.role | lookup('facts.rloe', '')",
 ]),
         (&manifest("- note: [a: {text: \"{{ lookup('fatcs.role') }}\"}]"), &[
-    "3:28 unknown-name fatcs.role | facts | lookup('fatcs.role', '')",
+    "3:28 unknown-name fatcs.role | facts",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role + 5 }}'}]"), &[
     "3:28 invalid-operand | …",

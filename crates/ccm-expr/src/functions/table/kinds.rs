@@ -21,7 +21,7 @@ pub(super) static TYPES: &[Row] = &[
     row(
         "float(value)",
         "Converts a number or a text to a floating-point number. A text may have a sign, a fraction, an exponent and \
-         `_` between digits, or is `inf` or `nan`.",
+         `_` between digits.",
         &[("float(\"1.5\")", "1.5"), ("float(\"1_000e-1\")", "100.0")],
         plain(1, 1, &[Accepts::NUMBER_OR_TEXT], |_| Base::Float.into(), convert::float),
     ),

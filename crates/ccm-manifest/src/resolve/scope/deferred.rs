@@ -33,6 +33,7 @@ impl ExpressionScope<'_, '_, '_> {
                     nearest: None,
                     locations,
                     missing: None,
+                    earlier: None,
                 };
                 return Some(EvalError::Invalid(error));
             }

@@ -30,6 +30,8 @@ pub(crate) struct InvalidExpression {
     pub(crate) locations: Vec<(Span, String)>,
     /// Constant prefix of the path that has no value.
     pub(crate) missing: Option<Box<[String]>>,
+    /// Bytes of an earlier part that the error contradicts.
+    pub(crate) earlier: Option<Range<usize>>,
 }
 
 /// Returns `true` if the path leads to a fact that ccm gathers on every machine.

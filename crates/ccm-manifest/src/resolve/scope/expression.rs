@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use ccm_expr::{FunctionError, Scope, Timestamp, Value};
-use ccm_model::{DiagnosticKind, Span, closest};
+use ccm_model::{DiagnosticKind, Span, closest, listed};
 
 use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEvaluator, Phase, TOO_EARLY};
 use crate::read::foreach::ItemScope;
@@ -199,6 +199,10 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             }
         };
         let prefix = path.constant_prefix();
+        if let Some(error) = self.unknown_root(text) {
+            self.missing.replace(Some(prefix.as_slice().into()));
+            return Err(error);
+        }
         let is_of_data = prefix.first().is_none_or(|root| root == "data");
         if is_of_data && self.evaluator.manifest.unknown.touches(prefix.get(1..).unwrap_or_default()) {
             return Err(self.leave_unchecked());
@@ -219,22 +223,32 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                     DiagnosticKind::UnknownName,
                     format!("there is no `{}`", text.escape_debug()),
                 );
-                let roots: &[&str] = match &self.evaluator.manifest.item {
-                    ItemScope::None => &["facts", "data", "environ", "captures", "manifest"],
-                    _ => &["facts", "data", "environ", "captures", "manifest", "item", "index"],
-                };
-                let near = match prefix.first() {
-                    Some(first) if !roots.contains(&first.as_str()) => {
-                        closest(first, roots.iter().copied()).map(str::to_owned)
-                    }
-                    _ => path.closest(&root),
-                };
+                let near = path.closest(&root);
                 error.hints.extend(near.iter().map(|near| format!("did you mean `{near}`?")));
                 error.nearest = near.map(String::into_boxed_str);
                 error.hints.push(format!("give a default if it may be missing: `lookup('{text}', '')`"));
                 Err(error)
             }
         }
+    }
+
+    /// Returns the error about a path of `lookup` that begins with no known name, whatever its default is.
+    pub(super) fn unknown_root(&self, text: &str) -> Option<FunctionError> {
+        let roots: &[&str] = match &self.evaluator.manifest.item {
+            ItemScope::None => &["facts", "data", "environ", "captures", "manifest"],
+            _ => &["facts", "data", "environ", "captures", "manifest", "item", "index"],
+        };
+        let prefix = self.evaluator.context.path(text).as_ref().as_ref().ok()?.constant_prefix();
+        let first = prefix.first().filter(|first| !roots.contains(&first.as_str()))?;
+        let mut error =
+            FunctionError::new(DiagnosticKind::UnknownName, format!("there is no `{}`", text.escape_debug()));
+        let near = closest(first, roots.iter().copied());
+        error.hints.push(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("begin the path with {}", listed(&["facts.", "data.", "environ."], "or")),
+        });
+        error.nearest = near.map(Into::into);
+        Some(error)
     }
 
     /// Returns the root for a `lookup`, with only those parts that the path may need.

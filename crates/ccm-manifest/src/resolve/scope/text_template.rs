@@ -91,6 +91,9 @@ impl ExpressionScope<'_, '_, '_> {
             refused
         };
         let expression = read.expression.as_ref().map_err(refused)?;
+        if read.has_other_names {
+            expression.check_names(self).map_err(|error| refused(&error))?;
+        }
         if matches!(self.evaluator.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty())
         {
             return Err(FunctionError::new(DiagnosticKind::LateValue, TOO_EARLY));

@@ -1,0 +1,111 @@
+//! Data as the manifests and the files of this machine declare it, to find uses of keys that no data can have.
+
+use ccm_data::interpolation::may_hold_any;
+use ccm_expr::{Map, Value};
+use ccm_model::{NodeMap, closest};
+
+use crate::read::data::{DataNodes, Overlay};
+
+/// Everything that declares data of a manifest.
+#[derive(Debug, Default)]
+pub(crate) struct DeclaredData {
+    /// `data`, `hierarchy` and `overrides` as written.
+    pub(crate) nodes: DataNodes,
+    /// Contents of the data files of levels.
+    pub(crate) files: Vec<NodeMap>,
+    /// Values from outside the manifest.
+    overlays: Vec<Value>,
+    /// Another manifest applies this one, and may give it any key.
+    is_child: bool,
+}
+
+/// Key that no data has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AbsentKey {
+    /// Position of the key in its path.
+    pub(crate) position: usize,
+    /// Existing key that was probably meant.
+    pub(crate) nearest: Option<Box<str>>,
+}
+
+/// Map of one layer.
+#[derive(Clone, Copy)]
+enum LayerMap<'d> {
+    Written(&'d NodeMap),
+    Merged(&'d Map),
+}
+
+/// Part of one layer.
+enum LayerPart<'d> {
+    Map(LayerMap<'d>),
+    /// Anything else, such as an expression that may yield a map.
+    Other,
+}
+
+impl<'d> LayerMap<'d> {
+    fn keys(self) -> Box<dyn Iterator<Item = &'d str> + 'd> {
+        match self {
+            Self::Written(map) => Box::new(map.entries().iter().map(|entry| &*entry.key.text)),
+            Self::Merged(map) => Box::new(map.keys().map(|key| &**key)),
+        }
+    }
+
+    /// Returns the part under a key.
+    fn part(self, key: &str) -> Option<LayerPart<'d>> {
+        Some(match self {
+            Self::Written(map) => match map.get(key)?.as_map() {
+                Some(map) => LayerPart::Map(Self::Written(map)),
+                None => LayerPart::Other,
+            },
+            Self::Merged(map) => match map.get(key)? {
+                Value::Map(map) => LayerPart::Map(Self::Merged(map)),
+                _ => LayerPart::Other,
+            },
+        })
+    }
+}
+
+impl DeclaredData {
+    pub(crate) fn new(nodes: DataNodes, files: Vec<NodeMap>, overlays: &[Overlay], is_child: bool) -> Self {
+        let overlays = overlays.iter().map(|overlay| overlay.value.clone()).collect();
+        Self { nodes, files, overlays, is_child }
+    }
+
+    fn layers(&self) -> Vec<LayerMap<'_>> {
+        let data = self.nodes.data.iter().filter_map(|entry| entry.value.as_map());
+        let overrides = self.nodes.overrides.iter().filter_map(|entry| entry.value.as_map());
+        let overrides = overrides.flat_map(NodeMap::entries).filter_map(|entry| entry.value.as_map());
+        let nodes = data.chain(overrides).chain(&self.files).map(LayerMap::Written);
+        let merged = self.overlays.iter().filter_map(|value| match value {
+            Value::Map(map) => Some(LayerMap::Merged(map)),
+            _ => None,
+        });
+        nodes.chain(merged).collect()
+    }
+
+    /// Returns the first key of a path that no data of this manifest can have. A key within a map counts only if it
+    /// resembles another one of the map: a map may have any keys elsewhere.
+    pub(crate) fn absent_key(&self, path: &[String]) -> Option<AbsentKey> {
+        if self.is_child {
+            return None;
+        }
+        let mut maps = self.layers();
+        for (position, key) in path.iter().enumerate() {
+            let parts: Vec<LayerPart<'_>> = maps.iter().filter_map(|map| map.part(key)).collect();
+            if parts.is_empty() {
+                let keys = || maps.iter().flat_map(|map| map.keys());
+                if keys().any(may_hold_any) {
+                    return None;
+                }
+                let nearest = closest(key, keys()).map(Into::into);
+                return (position == 0 || nearest.is_some()).then_some(AbsentKey { position, nearest });
+            }
+            let is_map = |part| match part {
+                LayerPart::Map(map) => Some(map),
+                LayerPart::Other => None,
+            };
+            maps = parts.into_iter().map(is_map).collect::<Option<_>>()?;
+        }
+        None
+    }
+}

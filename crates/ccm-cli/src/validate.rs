@@ -220,10 +220,12 @@ fn matrix(
     input: &Input,
 ) -> CommandResult {
     let validations = validate_for_machines(arguments, session, input);
-    // A note is about the manifest, not about one of the machines.
+    // A note is about the manifest, not about one of the machines. That on a data file is about all of them.
     let mut shared = shared_findings(&validations);
     shared.retain(|found| {
-        found.diagnostic.severity != Severity::Note || diagnostics::is_line(found.diagnostic)
+        found.diagnostic.severity != Severity::Note
+            || found.diagnostic.kind == DiagnosticKind::NoEffect
+            || diagnostics::is_line(found.diagnostic)
     });
     show_shared(console, &shared, &arguments.matrix);
     let several =

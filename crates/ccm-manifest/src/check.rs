@@ -4,6 +4,8 @@ pub(crate) mod autorequire;
 pub(crate) mod catalog;
 pub(crate) mod claims;
 pub(crate) mod cycles;
+pub(crate) mod data_notes;
 pub(crate) mod missing_sources;
 pub(crate) mod paths;
 pub(crate) mod removals;
+pub(crate) mod unused_keys;

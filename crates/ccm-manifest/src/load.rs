@@ -8,7 +8,8 @@ use ccm_model::{Catalog, Diagnostic, Diagnostics, SourceMap, normalize};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
 
-use crate::check::catalog;
+use crate::check::data_notes::{self, NotedFiles};
+use crate::check::{catalog, unused_keys};
 use crate::late::LateResources;
 use crate::read::children::{ChildManifests, OuterContext};
 use crate::read::data::ResolvedData;
@@ -56,6 +57,18 @@ impl LoadResult<'_> {
     /// Returns the texts that spans refer to: the manifest and all other files that were loaded.
     pub fn texts(&self) -> SourceMap {
         self.late.texts()
+    }
+
+    /// Returns notes about the data, in manifest order. For one of several machines, `is_of_matrix`, data files that
+    /// this machine does not read have a note: one that all machines have in common is about a file without a use.
+    pub fn data_notes(&self, is_of_matrix: bool) -> Vec<Diagnostic> {
+        let noted = if is_of_matrix { NotedFiles::Unread } else { NotedFiles::WithoutLevel };
+        in_order(data_notes::notes(&self.late.manifests, &self.late.context, noted))
+    }
+
+    /// Returns notes about keys of `data` that nothing uses.
+    pub fn unused_keys(&self) -> Vec<Diagnostic> {
+        in_order(unused_keys::notes(&self.late.manifests, &self.late.context))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod children;
 pub(crate) mod common_properties;
+pub(crate) mod cut_values;
 pub(crate) mod data;
 pub(crate) mod data_keys;
 pub(crate) mod document;

@@ -2,6 +2,7 @@
 
 pub(crate) mod call_argument;
 pub(crate) mod control;
+mod copied_sources;
 pub(crate) mod credentials;
 mod declarations;
 pub(crate) mod declared_data;
@@ -14,6 +15,7 @@ mod group_order;
 mod jinja_words;
 pub(crate) mod messages;
 pub(crate) mod missing_sources;
+mod pulled_manifests;
 pub(crate) mod references;
 pub(crate) mod render;
 pub(crate) mod resolver;

@@ -63,6 +63,12 @@ pub trait Sources {
         false
     }
 
+    /// Returns the content of a file that a resource copies. `None` for a file of more than `max_bytes`, for one that can't be
+    /// read, and if nothing is known about it. `is_absolute` tells a path of the machine from one beside the manifest.
+    fn copied_content(&self, _path: &Path, _is_absolute: bool, _max_bytes: u64) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Returns an existing directory of the machine without links. `None` if it does not exist, if a stranger could change
     /// where a link on the way leads, and if nothing is known about the machine.
     fn real_directory(&self, _path: &Path) -> Option<PathBuf> {

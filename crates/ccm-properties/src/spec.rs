@@ -120,6 +120,12 @@ pub trait TypeSpec: TypeDeclaration {
         None
     }
 
+    /// Directory that a resource fetches from elsewhere, if any: what is in it before the run may be out of date.
+    fn fetched_directory<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let _ = resource;
+        None
+    }
+
     /// Claims of a resource. Conflicting claims of two resources are an error, and a resource below a
     /// directory that another resource claims comes after that resource.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {

@@ -359,6 +359,13 @@ impl Sources for MachineSources {
         is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)
     }
 
+    fn copied_content(&self, path: &Path, is_absolute: bool, max_bytes: u64) -> Option<Vec<u8>> {
+        if self.is_other_machine && is_absolute {
+            return None;
+        }
+        self.doors.files.source_content(path, max_bytes).ok().flatten()
+    }
+
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {
         if self.is_other_machine { None } else { self.doors.files.real_directory(path) }
     }

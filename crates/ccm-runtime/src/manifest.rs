@@ -8,7 +8,7 @@ use ccm_governance::policy::{Caller, GuardMode};
 use ccm_governance::signed::{ManifestSignature, ManifestSignatureError};
 use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LateResources, LoadResult, OmittedInputs, load_omitting};
-use ccm_model::{Catalog, Findings, ManifestErrors};
+use ccm_model::{Catalog, Diagnostic, Findings, ManifestErrors};
 
 use crate::early_policy::{EarlyInput, JudgedManifest, early_denials};
 use crate::findings::redacted;
@@ -142,13 +142,33 @@ impl LoadedManifest<'_> {
         &self.warnings
     }
 
-    /// Returns the warnings, then the notes.
-    pub(crate) fn warnings_and_notes(&self) -> Findings {
+    /// Returns the warnings, then the notes. Those of one of several machines, `is_of_matrix`, name the data files that it
+    /// does not read.
+    pub(crate) fn warnings_and_notes(&self, is_of_matrix: bool) -> Findings {
+        self.redacted(self.all_notes(is_of_matrix))
+    }
+
+    /// Returns the warnings and notes with those that are only for a strict validation; `None` if there are none of these.
+    pub(crate) fn strict_findings(&self, is_of_matrix: bool) -> Option<Findings> {
+        let unused = self.loaded.unused_keys();
+        if unused.is_empty() {
+            return None;
+        }
+        let mut all = self.all_notes(is_of_matrix);
+        all.extend(unused);
+        Some(self.redacted(all))
+    }
+
+    fn all_notes(&self, is_of_matrix: bool) -> Vec<Diagnostic> {
         let order = Graph::of(&self.catalog).order();
-        let notes = ccm_resources::notes(&self.catalog, &order);
         let mut all = self.loaded.diagnostics.clone();
-        all.extend(notes);
-        redacted(all, &self.loaded.texts(), &self.session.secrets)
+        all.extend(self.loaded.data_notes(is_of_matrix));
+        all.extend(ccm_resources::notes(&self.catalog, &order));
+        all
+    }
+
+    fn redacted(&self, diagnostics: Vec<Diagnostic>) -> Findings {
+        redacted(diagnostics, &self.loaded.texts(), &self.session.secrets)
     }
 
     /// Returns the manifest with all values filled in, as YAML without secrets.

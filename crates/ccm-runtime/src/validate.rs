@@ -1,6 +1,6 @@
 //! Validation of manifests without a run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ccm_governance::policy::PolicyError;
@@ -22,6 +22,8 @@ pub struct Validation {
     pub warnings: Findings,
     /// Approvals that a run will need, with the locations of the commands. Empty for a signed manifest.
     pub approvals: Vec<(Option<Location>, String)>,
+    /// The warnings and notes with those that only [`Validation::strict`] counts, if there are any of these.
+    strict_findings: Option<Findings>,
 }
 
 /// Extent of a validation.
@@ -44,6 +46,9 @@ impl Validation {
 
     /// Returns an error if there is any warning or note, except about inputs that were left out.
     pub fn strict(mut self) -> Result<Self, ValidationError> {
+        if let Some(findings) = self.strict_findings.take() {
+            self.warnings = findings;
+        }
         if self.warnings.diagnostics.len() == self.unchecked() {
             return Ok(self);
         }
@@ -90,9 +95,9 @@ impl Session {
     /// Given files of facts describe another machine: no fact of this machine is gathered then.
     pub fn validate(&self, input: &Input, extent: ValidationExtent) -> Result<Validation, ValidationError> {
         if input.facts().files.is_empty() {
-            return self.validate_here(input, extent, false);
+            return self.validate_here(input, extent, Machine::This);
         }
-        self.validate_here(&input.for_machine(self, input.facts().clone()), extent, true)
+        self.validate_here(&input.for_machine(self, input.facts().clone()), extent, Machine::Given)
     }
 
     /// Validates a manifest for several machines, each with only these facts.
@@ -102,17 +107,21 @@ impl Session {
         machines: &[GivenFacts],
         extent: ValidationExtent,
     ) -> Vec<Result<Validation, ValidationError>> {
-        let validate =
-            |facts: &GivenFacts| self.validate_here(&input.for_machine(self, facts.clone()), extent, true);
-        machines.iter().map(validate).collect()
+        let validate = |facts: &GivenFacts| {
+            self.validate_here(&input.for_machine(self, facts.clone()), extent, Machine::OfMatrix)
+        };
+        let mut validations: Vec<_> = machines.iter().map(validate).collect();
+        retain_shared_notes(&mut validations);
+        validations
     }
 
     fn validate_here(
         &self,
         input: &Input,
         extent: ValidationExtent,
-        has_facts: bool,
+        machine: Machine,
     ) -> Result<Validation, ValidationError> {
+        let has_facts = machine != Machine::This;
         let files = extent == ValidationExtent::WithoutFiles;
         let manifest = self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts })?;
         manifest.check_name()?;
@@ -136,7 +145,46 @@ impl Session {
                 approvals.push((texts.location(span), self.secrets.redact(&text).into_owned()));
             }
         }
-        Ok(Validation { resources, warnings: manifest.warnings_and_notes(), approvals })
+        let is_of_matrix = machine == Machine::OfMatrix;
+        let warnings = manifest.warnings_and_notes(is_of_matrix);
+        Ok(Validation {
+            resources,
+            warnings,
+            approvals,
+            strict_findings: manifest.strict_findings(is_of_matrix),
+        })
+    }
+}
+
+/// Machine that a manifest is validated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Machine {
+    /// This one.
+    This,
+    /// Another one, given by its facts.
+    Given,
+    /// One of several.
+    OfMatrix,
+}
+
+/// Drops the notes about what has no effect on one machine but may have on another one. A machine with errors may use anything.
+fn retain_shared_notes(validations: &mut [Result<Validation, ValidationError>]) {
+    let is_without_effect =
+        |found: &Diagnostic| found.severity == Severity::Note && found.kind == DiagnosticKind::NoEffect;
+    let messages = |validation: &Result<Validation, ValidationError>| -> HashSet<String> {
+        let findings = validation
+            .iter()
+            .flat_map(|valid| std::iter::once(&valid.warnings).chain(&valid.strict_findings));
+        let found = findings.flat_map(|findings| &findings.diagnostics);
+        found.filter(|found| is_without_effect(found)).map(|found| found.message.clone()).collect()
+    };
+    let shared = validations.iter().map(messages).reduce(|one, other| &one & &other).unwrap_or_default();
+    for validation in validations.iter_mut().flatten() {
+        let findings = std::iter::once(&mut validation.warnings).chain(&mut validation.strict_findings);
+        for found in findings {
+            let is_kept = |found: &Diagnostic| !is_without_effect(found) || shared.contains(&found.message);
+            found.diagnostics.retain(is_kept);
+        }
     }
 }
 

@@ -20,15 +20,27 @@ pub fn collect(
     node: &Node,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Annotation> {
-    if !may_follow(data, source_text) {
+    let may_lack_sign = may_lack_sign(data, source_text);
+    if !may_lack_sign && !may_follow(data, source_text) {
         return Vec::new();
     }
+    let mut without_sign: Vec<Comment> = Vec::new();
     let mut above: HashMap<u32, Vec<ParsedAnnotation>> = HashMap::new();
     for comment in comments::find(source_text, data.span.end, node) {
         let parsed = read(source_text, &comment);
+        if may_lack_sign && lacks_sign(source_text, &comment) {
+            without_sign.push(comment.clone());
+        }
         match comment.above {
             Some(key) => above.entry(key).or_default().extend(parsed),
             None => diagnostics.extend(parsed.iter().filter(|one| one.kind.is_ok()).map(without_key)),
+        }
+    }
+    for comment in without_sign {
+        let is_sensitive = |one: &ParsedAnnotation| matches!(one.kind, Ok(AnnotationKind::Sensitive));
+        let annotated = comment.above.and_then(|key| above.get(&key)).into_iter().flatten().any(is_sensitive);
+        if !annotated {
+            diagnostics.push(sign_missing(&comment));
         }
     }
     let mut collector = AnnotationCollector {
@@ -56,6 +68,35 @@ pub fn annotation_spans(source_text: &str, key: &NodeKey, node: &Node) -> Vec<Sp
 fn may_follow(key: &NodeKey, source_text: &str) -> bool {
     let rest_of_text = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
     memchr::memchr(b'@', rest_of_text).is_some()
+}
+
+/// Word of the annotation whose missing `@` makes a secret public.
+const SENSITIVE: &str = "sensitive";
+
+/// Returns `true` if there may be an annotation without its `@` after a key.
+fn may_lack_sign(key: &NodeKey, source_text: &str) -> bool {
+    let rest_of_text = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
+    // The first letter may be a capital.
+    memchr::memmem::find(rest_of_text, &SENSITIVE.as_bytes()[1..]).is_some()
+}
+
+/// Returns `true` if a comment is the word `sensitive`, and no prose about it.
+fn lacks_sign(source_text: &str, comment: &Comment) -> bool {
+    let text = source_text.get(comment.span.range()).unwrap_or_default();
+    let (word, rest) = text.split_at(text.find(|part: char| !part.is_alphanumeric()).unwrap_or(text.len()));
+    let rest = rest.trim_start_matches([' ', '\t', ',', ';', ':', '.', '!']);
+    word.eq_ignore_ascii_case(SENSITIVE)
+        && (rest.is_empty() || rest.starts_with('@'))
+        && (comment.above.is_some() || !comment.is_alone)
+}
+
+fn sign_missing(comment: &Comment) -> Diagnostic {
+    let message = "this comment is no annotation, because it lacks the `@`: the value is shown everywhere";
+    let warning = Diagnostic::warning(DiagnosticKind::ExposedSecret, comment.span, message);
+    warning.with_hint(match comment.above {
+        Some(_) => "write `# @sensitive`",
+        None => "write `# @sensitive` on a line of its own directly above the key",
+    })
 }
 
 struct ParsedAnnotation {

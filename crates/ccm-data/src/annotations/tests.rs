@@ -267,3 +267,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_annotation_without_its_sign_is_pointed_out() {
+    for (text, expected) in [
+        ("data:\n  # sensitive\n  a: 1", 1),
+        ("data:\n  #Sensitive:\n  a: 1", 1),
+        ("data:\n  # sensitive, @require\n  a: 1", 1),
+        ("data:\n  a: 1 # sensitive", 1),
+        ("data:\n  b: 1\n  a: {x: 1} #sensitive!", 1),
+        ("data:\n  # sensitive\n  # @sensitive\n  a: 1", 0),
+        ("data:\n  # sensitive values of the proxy\n  a: 1", 0),
+        ("data:\n  # sensitive\n\n  # the port\n  a: 1", 0),
+        ("data:\n  # not sensitive\n  a: 1", 0),
+        ("data:\n  # insensitive\n  a: sensitive", 0),
+        ("data:\n  a: '# sensitive'", 0),
+    ] {
+        let (_, diagnostics) = collected(text);
+        let is_about_sign = |found: &&Diagnostic| found.kind == DiagnosticKind::ExposedSecret;
+        assert_eq!(diagnostics.iter().filter(is_about_sign).count(), expected, "{text}");
+    }
+}

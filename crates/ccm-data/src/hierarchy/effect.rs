@@ -1,6 +1,6 @@
 //! Overrides that no entry of `order` can select, and entries that can select none.
 
-use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Wildcard, Wildcards, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Span, Wildcard, Wildcards, closest, escape_control};
 
 use super::{EntryOutcome, Hierarchy, OrderEntry};
 use crate::interpolation::{SplitText, TextPart, split};
@@ -98,6 +98,16 @@ impl Hierarchy {
             });
         }
         warnings
+    }
+
+    /// Returns `true` if an entry of `order` can have a name on some machine.
+    pub fn can_name(&self, name: &str) -> bool {
+        self.is_incomplete || self.order.iter().any(|entry| EntryPattern::of(&entry.text).matches(name))
+    }
+
+    /// Returns the name that was probably meant by one that no entry of `order` can have, with the span of the entry.
+    pub fn near_name(&self, name: &str) -> Option<(String, Span)> {
+        self.order.iter().find_map(|entry| Some((EntryPattern::of(&entry.text).near(name)?, entry.span)))
     }
 
     /// Returns `true` if the data files lie in a directory that each machine has for itself.

@@ -43,6 +43,13 @@ pub fn level_path(name: &str) -> Result<String, LevelPathError> {
     Ok(parts.join("/") + ENDING)
 }
 
+/// Returns the name of the level of a data file, given by its path below the directory of all data files. `None` for a
+/// file that no level can have.
+pub fn level_of(path: &str) -> Option<String> {
+    let name = path.strip_suffix(ENDING)?.replace('/', ":");
+    (level_path(&name).as_deref() == Ok(path)).then_some(name)
+}
+
 fn check(part: &str) -> Result<(), LevelPathError> {
     let reason = if part.is_empty() {
         return Err(LevelPathError::Empty);

@@ -11,7 +11,7 @@ use ccm_model::{
 
 use crate::read::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
 use crate::read::data_keys::DataKeys;
-use crate::read::typographic;
+use crate::read::{cut_values, typographic};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{expected, shown};
 use crate::sources::Sources;
@@ -149,6 +149,7 @@ fn read(
         }
         Some(root) => {
             typographic::check(&root, &file.text, diagnostics);
+            cut_values::check(&root, &file.text, diagnostics);
             let NodeValue::Map(map) = root.value else {
                 diagnostics
                     .push(expected("a map with `data`", &root).with_hint("put the values below `data:`"));

@@ -13,6 +13,7 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, normalize,
 };
 
+use crate::read::cut_values;
 use crate::read::data::misplaced_annotation;
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::EvalContext;
@@ -165,6 +166,7 @@ impl<'a, 's> LevelFiles<'a, 's> {
             diagnostics.push(error.with_hint("write each value as `KEY: VALUE`"));
             return None;
         }
+        cut_values::check(&node, &text, diagnostics);
         let whole = NodeKey { text: "".into(), span: Span::new(source, 0, 0) };
         for annotation in annotations::collect(&text, &whole, &node, diagnostics) {
             if annotation.kind == AnnotationKind::Sensitive {

@@ -14,7 +14,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{foreign_files, generated, typographic};
+use super::{cut_values, foreign_files, generated, typographic};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -91,6 +91,7 @@ impl Reader<'_, '_> {
         debug!(bytes = text.len(), "parsed the manifest");
         if let Some(root) = &root {
             typographic::check(root, &text, diagnostics);
+            cut_values::check(root, &text, diagnostics);
         }
         let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);
@@ -109,7 +110,7 @@ impl Reader<'_, '_> {
         for file in &files {
             self.data_keys.add_file(file, self.has_assignments);
         }
-        let declared = DeclaredData::new(nodes, files, &overlays, outer.group.is_some());
+        let declared = DeclaredData::new(nodes, files, &data, &overlays, outer.group.is_some());
         let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
         // A required value that is missing is one error, whatever uses it.

@@ -1,10 +1,14 @@
 //! Data as the manifests and the files of this machine declare it, to find uses of keys that no data can have.
 
+use std::path::Path;
+
+use ccm_data::hierarchy::EntryOutcome;
 use ccm_data::interpolation::may_hold_any;
+use ccm_data::layers::ValueSource;
 use ccm_expr::{Map, Value};
 use ccm_model::{NodeMap, closest};
 
-use crate::read::data::{DataNodes, Overlay};
+use crate::read::data::{DataNodes, Overlay, ResolvedData};
 
 /// Everything that declares data of a manifest.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub(crate) struct DeclaredData {
     pub(crate) files: Vec<NodeMap>,
     /// Values from outside the manifest.
     overlays: Vec<Value>,
+    /// Paths of the data files that were read.
+    read_files: Vec<String>,
     /// Another manifest applies this one, and may give it any key.
     is_child: bool,
 }
@@ -66,9 +72,31 @@ impl<'d> LayerMap<'d> {
 }
 
 impl DeclaredData {
-    pub(crate) fn new(nodes: DataNodes, files: Vec<NodeMap>, overlays: &[Overlay], is_child: bool) -> Self {
+    /// Collects what declares the data of a manifest, which was merged to `data`.
+    pub(crate) fn new(
+        nodes: DataNodes,
+        files: Vec<NodeMap>,
+        data: &ResolvedData,
+        overlays: &[Overlay],
+        is_child: bool,
+    ) -> Self {
         let overlays = overlays.iter().map(|overlay| overlay.value.clone()).collect();
-        Self { nodes, files, overlays, is_child }
+        let sources = data.entries.iter().flat_map(|(_, outcome)| match outcome {
+            EntryOutcome::Applied { sources, .. } => &sources[..],
+            _ => &[],
+        });
+        let file = |source: &ValueSource| match source {
+            ValueSource::File(name) => Some(name.clone()),
+            _ => None,
+        };
+        let read_files = sources.filter_map(file).collect();
+        Self { nodes, files, overlays, read_files, is_child }
+    }
+
+    /// Returns `true` if a data file was read.
+    pub(crate) fn has_read(&self, path: &Path) -> bool {
+        let path = path.display().to_string();
+        self.read_files.contains(&path)
     }
 
     fn layers(&self) -> Vec<LayerMap<'_>> {

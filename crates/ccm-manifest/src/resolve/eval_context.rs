@@ -296,6 +296,13 @@ impl<'s> EvalContext<'s> {
         Ok(text)
     }
 
+    /// Returns the paths of all files that were read.
+    pub(crate) fn paths_read(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = self.versions.borrow().keys().cloned().collect();
+        paths.sort_unstable();
+        paths
+    }
+
     /// Returns the paths of the files below a directory. A later change of the directory itself counts as one of a
     /// file that was read.
     pub(crate) fn files_below(&self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {

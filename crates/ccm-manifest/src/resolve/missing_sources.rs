@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use ccm_model::{Control, ResourceIndex, Span, normalize};
+use ccm_model::{Control, Diagnostics, ResourceIndex, Span, normalize};
 use ccm_properties::is_any_url;
 
+use super::copied_sources;
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
 
@@ -16,9 +17,14 @@ pub(crate) struct MissingSource {
     pub(crate) path: PathBuf,
 }
 
-/// Returns the files that managed resources copy and that do not exist now.
-pub(crate) fn find(drafts: &[ResourceDraft], scopes: &Scopes<'_, '_>) -> Vec<MissingSource> {
-    let missing = |(index, draft): (usize, &ResourceDraft)| {
+/// Returns the files that managed resources copy and that do not exist now. Warns of others that are copied as they are,
+/// although they hold expressions.
+pub(crate) fn find(
+    drafts: &[ResourceDraft],
+    scopes: &Scopes<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<MissingSource> {
+    let mut missing = |(index, draft): (usize, &ResourceDraft)| {
         let (property, _) = scopes.types.spec(draft.type_index).sources()?.template()?;
         let node = draft.resource.properties.get(property)?;
         let is_managed = matches!(draft.resource.control, Control::Managed);
@@ -29,10 +35,22 @@ pub(crate) fn find(drafts: &[ResourceDraft], scopes: &Scopes<'_, '_>) -> Vec<Mis
         let written = node.as_text().filter(|written| !is_any_url(written))?;
         let path = normalize(&scopes.manifests[draft.manifest].directory.join(written));
         let is_absolute = written.starts_with('/');
-        let is_missing = (scopes.context.omitted.files && is_absolute)
-            || scopes.context.sources.is_missing(&path, is_absolute);
+        let is_omitted = scopes.context.omitted.files && is_absolute;
+        let ensure = draft.resource.ensure.as_ref().map(|ensure| &*ensure.value);
+        let is_tree = scopes.types.spec(draft.type_index).sources()?.tree(ensure).is_some();
+        if !is_omitted && !is_tree && copied_sources::may_be_mistaken(written) {
+            let content =
+                scopes.context.sources.copied_content(&path, is_absolute, copied_sources::MAX_BYTES);
+            if let Some(content) = content {
+                diagnostics.set_context(scopes.context_of(draft));
+                diagnostics.extend(copied_sources::warning(&content, written, property, node.span));
+                diagnostics.set_context(None);
+                return None;
+            }
+        }
+        let is_missing = is_omitted || scopes.context.sources.is_missing(&path, is_absolute);
         let resource = ResourceIndex::from_usize(index);
         is_missing.then_some(MissingSource { resource, property, span: node.span, path })
     };
-    drafts.iter().enumerate().filter_map(missing).collect()
+    drafts.iter().enumerate().filter_map(&mut missing).collect()
 }

@@ -10,13 +10,13 @@ use tracing::debug;
 
 use super::control::Conditions;
 use super::credentials::LongSecrets;
-use super::declarations;
 use super::eval_context::EvalContext;
 use super::expansion::needed_before_run;
 use super::missing_sources::{self, MissingSource};
 use super::references::NameTable;
 use super::scope::{DeferredOn, ManagedPaths, Phase};
 use super::shell_check;
+use super::{declarations, pulled_manifests};
 use crate::late::LateResource;
 use crate::late::captures::CaptureTable;
 use crate::late::file_uses::FileUsers;
@@ -83,7 +83,8 @@ pub(crate) fn resolve(
         let text = &scopes.manifests[manifest].text;
         diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
     }
-    let missing_sources = missing_sources::find(&drafts, scopes);
+    let missing_sources = missing_sources::find(&drafts, scopes, diagnostics);
+    pulled_manifests::warn(&drafts, scopes, diagnostics);
     shell_check::check(&drafts, scopes, &long_secrets.texts, diagnostics);
     let captures = CaptureTable::of(&drafts, scopes.types);
     let waiting = late_resources(scopes, &mut drafts, &captures, diagnostics);

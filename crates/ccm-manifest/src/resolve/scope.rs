@@ -186,6 +186,11 @@ impl ManifestEvaluator<'_, '_> {
         }
         let Some(declared) = &self.manifest.declared else { return Vec::new() };
         let doubt = |default: &DefaultedPath| {
+            let mut keys = default.path.iter();
+            let merged = keys.try_fold(&self.manifest.data, |value, key| value.get(key));
+            if merged.is_some() {
+                return None;
+            }
             let absent = declared.absent_key(&default.path)?;
             let key = &default.path[absent.position];
             let whole = escape_control(&default.path[..=absent.position].join(".")).into_owned();

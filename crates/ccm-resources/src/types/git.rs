@@ -51,6 +51,10 @@ impl TypeSpec for GitType {
         }
     }
 
+    fn fetched_directory<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        Some(Self::path(resource)).filter(|path| is_canonical(path) && !resource.is_absent())
+    }
+
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let kind = if resource.is_absent() { PathKind::Nothing } else { PathKind::Directory };
         let path = Some(Self::path(resource)).filter(|path| is_canonical(path));

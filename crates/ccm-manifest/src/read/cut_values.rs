@@ -1,0 +1,66 @@
+//! Warnings about plain values that YAML cuts at ` #`, where a comment begins: `color #ff0000` is `color`.
+
+use std::collections::HashMap;
+
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeValue, ScalarStyle, Span};
+
+use crate::resolve::messages::shown;
+
+/// Maximum length of a value that a hint repeats.
+const MAX_SHOWN: usize = 80;
+
+/// Warns of the plain values of a text that are followed by ` #` and a letter or digit.
+pub(crate) fn check(root: &Node, text: &str, diagnostics: &mut Diagnostics) {
+    let found = comments_without_blank(text);
+    if !found.is_empty() {
+        check_node(root, text, &found, diagnostics);
+    }
+}
+
+/// Returns the position of each `#` that may begin a comment and has no blank behind it, by the end of what precedes it.
+fn comments_without_blank(text: &str) -> HashMap<usize, usize> {
+    let bytes = text.as_bytes();
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let found = memchr::memchr_iter(b'#', bytes).filter_map(|at| {
+        if !bytes[..at].last().is_some_and(is_blank) || !text[at + 1..].starts_with(char::is_alphanumeric) {
+            return None;
+        }
+        let end = text[..at].trim_end_matches([' ', '\t']).len();
+        let begins_line = bytes[..end].last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+        (!begins_line).then_some((end, at))
+    });
+    found.collect()
+}
+
+fn check_node(node: &Node, text: &str, found: &HashMap<usize, usize>, diagnostics: &mut Diagnostics) {
+    match &node.value {
+        NodeValue::Scalar(scalar) => {
+            let is_plain = scalar.style == ScalarStyle::Plain && !node.span.range().is_empty();
+            let cut = found.get(&(node.span.end as usize)).filter(|_| is_plain);
+            diagnostics.extend(cut.map(|at| warning(node.span, *at, text)));
+        }
+        NodeValue::List(elements) => {
+            elements.iter().for_each(|element| check_node(element, text, found, diagnostics));
+        }
+        NodeValue::Map(map) => {
+            map.entries().iter().for_each(|entry| check_node(&entry.value, text, found, diagnostics));
+        }
+    }
+}
+
+fn warning(value: Span, at: usize, text: &str) -> Diagnostic {
+    let end = text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end);
+    let end = at + text[at..end].trim_end().len();
+    let kept = text.get(value.range()).unwrap_or_default();
+    let whole = text.get(value.start as usize..end).unwrap_or_default();
+    let comment = Span::new(value.source, at, end);
+    let message = format!("the value ends at ` #`, where a comment begins: it is `{}`", shown(kept));
+    let hint = if whole.len() <= MAX_SHOWN && !whole.contains(['"', '\\']) {
+        format!("quote the value: `\"{}\"`", shown(whole))
+    } else {
+        "quote the value".to_owned()
+    };
+    Diagnostic::warning(DiagnosticKind::Syntax, comment, message)
+        .with_hint(hint)
+        .with_hint("write a blank behind the `#` of a comment")
+}

@@ -1,0 +1,73 @@
+//! Warnings about files that are copied as they are, although they look like templates.
+
+use std::path::Path;
+
+use ccm_model::{Diagnostic, DiagnosticKind, Span};
+
+use crate::resolve::messages::shown;
+
+/// Maximum size of a file that is searched, in bytes. Templates are small.
+pub(crate) const MAX_BYTES: u64 = 64 << 10;
+
+/// Endings of the names of templates: those of ccm, and those of programs with the same braces.
+const TEMPLATES: [&str; 4] = ["j2", "erb", "ejs", "jsp"];
+
+/// Maximum length of an expression in a message, in bytes.
+const MAX_SHOWN: usize = 60;
+
+/// Returns `true` if a file may be taken for a template by mistake: its name is not that of one.
+pub(crate) fn may_be_mistaken(written: &str) -> bool {
+    let ending = Path::new(written).extension();
+    !ending.is_some_and(|ending| TEMPLATES.iter().any(|known| ending == *known))
+}
+
+/// Returns the warning about a file that holds expressions of ccm.
+pub(crate) fn warning(
+    content: &[u8],
+    written: &str,
+    property: &'static str,
+    span: Span,
+) -> Option<Diagnostic> {
+    let at = expression_of_ccm(content)?;
+    let line = 1 + memchr::memchr_iter(b'\n', &content[..at]).count();
+    let rest = String::from_utf8_lossy(&content[at..content.len().min(at + MAX_SHOWN)]);
+    let end = rest.find("}}").map_or(rest.len(), |end| end + 2);
+    let expression = rest[..end].lines().next().unwrap_or_default();
+    let (written, expression) = (shown(written), shown(expression));
+    let message = format!("`{written}` is copied as it is, with `{expression}` in line {line}");
+    let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
+    let warning = Diagnostic { property: Some(property.into()), ..warning };
+    Some(warning.with_hint(format!("call the file `{written}.j2`, which makes it a template")))
+}
+
+/// Returns the position of the first expression with a name of ccm.
+fn expression_of_ccm(content: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(content, b"{{").find(|at| {
+        let rest = &content[at + 2..];
+        let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
+        rest.starts_with(b"Data.") || rest.starts_with(b"Facts.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_of_other_programs_are_none() {
+        for (content, expected) in [
+            ("port {{ Data.port }}", Some(5)),
+            ("{{Facts.host.info.os}}", Some(0)),
+            ("{{- Data.port -}}", Some(0)),
+            ("{{ x }} {{\n  Data.port }}", Some(8)),
+            // A template of Go, such as those of Vault and Consul.
+            ("{{ .Data.port }}", None),
+            ("{{ Database.port }}", None),
+            ("{{ Data }} {{{ data.port }}}", None),
+            ("{ Data.port }", None),
+            ("", None),
+        ] {
+            assert_eq!(expression_of_ccm(content.as_bytes()), expected, "{content}");
+        }
+    }
+}

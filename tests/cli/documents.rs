@@ -150,6 +150,7 @@ fn manifests_are_valid() {
         for block in blocks.iter().filter(is_manifest) {
             let called = validate(&scratch, &block.text);
             assert_eq!(called.code, 0, "{page}:\n{}\n{}", block.text, called.shown());
+            assert!(!called.stderr.contains("warning:"), "{page}:\n{}\n{}", block.text, called.shown());
             count += 1;
         }
     }

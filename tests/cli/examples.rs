@@ -385,3 +385,26 @@ fn every_example_is_valid_and_has_a_graph() {
         }
     }
 }
+
+/// Kinds of findings that shipped manifests have on purpose: a command that runs in every run, and files of a machine.
+const ON_PURPOSE: [&str; 2] = ["always-changes", "not-checked"];
+
+#[test]
+fn shipped_manifests_have_no_finding() {
+    let scratch = Scratch::new();
+    for folder in ["examples", "manifests"] {
+        let path = repository(folder);
+        let arguments = ["validate", &*path.to_string_lossy(), "--strict", "--no-files", "--output", "json"];
+        let called = ccm(&scratch, &arguments).run();
+        let document: serde_json::Value = serde_json::from_str(&called.stdout).expect("a document");
+        let manifests = document["manifests"].as_array().expect("manifests");
+        assert!(manifests.len() >= 10, "{folder}: {}", manifests.len());
+        for manifest in manifests {
+            let findings = manifest["findings"].as_array().expect("findings").iter();
+            let is_unexpected =
+                |found: &&serde_json::Value| !ON_PURPOSE.contains(&found["kind"].as_str().unwrap_or_default());
+            let unexpected: Vec<_> = findings.filter(is_unexpected).collect();
+            assert!(unexpected.is_empty(), "{}: {unexpected:#?}", manifest["manifest"]);
+        }
+    }
+}

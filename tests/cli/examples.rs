@@ -401,8 +401,9 @@ fn shipped_manifests_have_no_finding() {
         assert!(manifests.len() >= 10, "{folder}: {}", manifests.len());
         for manifest in manifests {
             let findings = manifest["findings"].as_array().expect("findings").iter();
-            let is_unexpected =
-                |found: &&serde_json::Value| !ON_PURPOSE.contains(&found["kind"].as_str().unwrap_or_default());
+            let is_unexpected = |found: &&serde_json::Value| {
+                !ON_PURPOSE.contains(&found["kind"].as_str().unwrap_or_default())
+            };
             let unexpected: Vec<_> = findings.filter(is_unexpected).collect();
             assert!(unexpected.is_empty(), "{}: {unexpected:#?}", manifest["manifest"]);
         }

@@ -40,7 +40,10 @@ pub enum Cause {
         error: Box<FunctionError>,
     },
     /// A map has a key twice.
-    DuplicateKey,
+    DuplicateKey {
+        /// Bytes of the first of the two keys; empty for a computed key.
+        first: Range<usize>,
+    },
     /// The expression exceeds a limit.
     Limit,
 }
@@ -55,7 +58,7 @@ impl Cause {
             Self::UnknownName(_) | Self::MissingKey(_) => DiagnosticKind::UnknownName,
             Self::UnknownFunction(_) => DiagnosticKind::UnknownFunction,
             Self::Function { error, .. } => error.kind,
-            Self::DuplicateKey => DiagnosticKind::DuplicateKey,
+            Self::DuplicateKey { .. } => DiagnosticKind::DuplicateKey,
             Self::Limit => DiagnosticKind::LimitExceeded,
         }
     }
@@ -69,8 +72,6 @@ pub struct Error {
     pub stage: Stage,
     /// Bytes of the expression's text.
     pub range: Range<usize>,
-    /// Bytes of an earlier part that the error contradicts: the first of two equal keys.
-    pub earlier: Option<Range<usize>>,
     /// Message. Names kinds and names, never values.
     pub message: String,
     /// Hints in the imperative.
@@ -90,7 +91,6 @@ impl Error {
         Box::new(Self {
             stage: Stage::Compile,
             range,
-            earlier: None,
             message: message.into(),
             hints: Vec::new(),
             nearest: None,
@@ -145,9 +145,8 @@ impl Error {
     }
 
     /// Turns an error into that about the second of two equal keys of a map.
-    pub(crate) fn of_duplicate_key(mut self: Box<Self>, earlier: Range<usize>) -> Box<Self> {
-        self.earlier = Some(earlier);
-        self.with_cause(Cause::DuplicateKey).with_hint("remove one of the two, or rename it")
+    pub(crate) fn of_duplicate_key(self: Box<Self>, first: Range<usize>) -> Box<Self> {
+        self.with_cause(Cause::DuplicateKey { first }).with_hint("remove one of the two, or rename it")
     }
 
     pub(crate) fn with_cause(mut self: Box<Self>, cause: Cause) -> Box<Self> {

@@ -269,9 +269,7 @@ impl Evaluator<'_, '_> {
             let value = self.value(pair[1])?;
             if map.insert(key, value).is_some() {
                 let error = Error::run(self.range(pair[0]), "this map has a key of this name already");
-                return Err(error
-                    .with_cause(Cause::DuplicateKey)
-                    .with_hint("remove one of the two, or rename it"));
+                return Err(error.of_duplicate_key(0..0));
             }
         }
         Ok(Value::Map(Arc::new(map)))

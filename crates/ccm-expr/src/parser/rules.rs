@@ -241,14 +241,12 @@ impl Parser<'_, '_> {
             Operator::Modulo => Some(left.wrapping_rem(*right)),
             _ => return Ok(None),
         };
-        match value {
-            Some(value) => Ok(Some(Value::Int(value))),
-            None => {
-                let mut error = NoResult::IntegerRange.at(token.range(), &self.text[token.range()]);
-                error.stage = Stage::Compile;
-                Err(error)
-            }
-        }
+        let Some(value) = value else {
+            let mut error = NoResult::IntegerRange.at(token.range(), &self.text[token.range()]);
+            error.stage = Stage::Compile;
+            return Err(error);
+        };
+        Ok(Some(Value::Int(value)))
     }
 
     /// Compiles a constant pattern, so that its errors are found by parsing.

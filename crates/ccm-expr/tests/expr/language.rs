@@ -445,9 +445,8 @@ fn a_key_twice_is_an_error_with_both_places() {
         ("{t: 1, (any.t): 2, (any.t): 3}", 0..0, 20..25, Stage::Run),
     ] {
         let error = scope.evaluate(text).expect_err(text);
-        assert!(matches!(error.cause, Cause::DuplicateKey), "{text}: {error:?}");
         assert_eq!((error.stage, error.range), (stage, second), "{text}");
-        assert_eq!(error.earlier.unwrap_or_default(), first, "{text}");
+        assert!(matches!(&error.cause, Cause::DuplicateKey { first: found } if *found == first), "{text}");
     }
     check_same(&[("{a: 1, b: {a: 2}}.b.a", "2"), ("{a: 1, A: 2}.A", "2")]);
 }

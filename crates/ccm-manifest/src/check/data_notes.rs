@@ -28,7 +28,7 @@ pub(crate) enum NotedFiles {
 pub(crate) fn notes(
     manifests: &[ManifestScope],
     context: &EvalContext<'_>,
-    noted: NotedFiles,
+    extent: NotedFiles,
 ) -> Vec<Diagnostic> {
     let mut notes = Diagnostics::new();
     let mut before: Option<&Arc<DeclaredData>> = None;
@@ -47,7 +47,7 @@ pub(crate) fn notes(
         for entry in declared.files.iter().flat_map(NodeMap::entries) {
             note_booleans(&entry.value, &mut notes);
         }
-        note_files(manifest, declared, context, noted, &mut notes);
+        note_files(manifest, declared, context, extent, &mut notes);
     }
     notes.into_vec()
 }
@@ -75,7 +75,7 @@ fn note_files(
     manifest: &ManifestScope,
     declared: &DeclaredData,
     context: &EvalContext<'_>,
-    noted: NotedFiles,
+    extent: NotedFiles,
     notes: &mut Diagnostics,
 ) {
     let Some(entry) = declared.nodes.hierarchy.as_ref().filter(|entry| !entry.value.is_null()) else {
@@ -92,7 +92,7 @@ fn note_files(
     files.sort_unstable();
     for file in &files {
         let Some(below) = file.to_str() else { continue };
-        let Some(reason) = reason(&hierarchy, below, || declared.has_read(&directory.join(file)), noted)
+        let Some(reason) = reason(&hierarchy, below, || declared.has_read(&directory.join(file)), extent)
         else {
             continue;
         };
@@ -115,7 +115,7 @@ fn reason(
     hierarchy: &Hierarchy,
     below: &str,
     is_read: impl Fn() -> bool,
-    noted: NotedFiles,
+    extent: NotedFiles,
 ) -> Option<UnusedFile> {
     let is_hidden = below.split('/').any(|part| part.starts_with('.'));
     if is_hidden {
@@ -127,7 +127,7 @@ fn reason(
     }
     let name = level_of(below)?;
     if hierarchy.can_name(&name) {
-        let is_unread = noted == NotedFiles::Unread && !is_read();
+        let is_unread = extent == NotedFiles::Unread && !is_read();
         return is_unread.then_some(UnusedFile { message: "no machine of the matrix reads", hint: None });
     }
     let hint = match hierarchy.near_name(&name) {

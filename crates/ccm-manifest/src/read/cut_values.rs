@@ -40,10 +40,14 @@ fn check_node(node: &Node, text: &str, found: &HashMap<usize, usize>, diagnostic
             diagnostics.extend(cut.map(|at| warning(node.span, *at, text)));
         }
         NodeValue::List(elements) => {
-            elements.iter().for_each(|element| check_node(element, text, found, diagnostics));
+            for element in elements {
+                check_node(element, text, found, diagnostics);
+            }
         }
         NodeValue::Map(map) => {
-            map.entries().iter().for_each(|entry| check_node(&entry.value, text, found, diagnostics));
+            for entry in map.entries() {
+                check_node(&entry.value, text, found, diagnostics);
+            }
         }
     }
 }

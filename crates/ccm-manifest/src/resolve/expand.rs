@@ -584,7 +584,7 @@ pub(crate) fn diagnostic(
     let mut diagnostic = Diagnostic::error(error.kind, at(error.range), error.message);
     diagnostic.missing = error.missing;
     if let Some(earlier) = error.earlier {
-        diagnostic = diagnostic.with_label(at(earlier), "first given here");
+        diagnostic = diagnostic.with_label(at(*earlier), "first given here");
     }
     for (span, text) in error.locations {
         diagnostic = diagnostic.with_label(span, text);

@@ -119,7 +119,7 @@ impl ManifestEvaluator<'_, '_> {
                 range: 0..text.len(),
                 message: TOO_EARLY.into(),
                 hints: Vec::new(),
-                locations: Vec::new(),
+                locations: Box::default(),
                 nearest: None,
                 missing: None,
                 earlier: None,
@@ -170,7 +170,7 @@ impl ManifestEvaluator<'_, '_> {
                 message: error.message.into(),
                 hints: error.hints,
                 nearest: error.nearest,
-                locations: Vec::new(),
+                locations: Box::default(),
                 missing: prefix.map(Into::into),
                 earlier: None,
             })
@@ -235,7 +235,7 @@ impl ManifestEvaluator<'_, '_> {
             message: error.message.into(),
             hints: error.hints,
             nearest: error.nearest,
-            locations: Vec::new(),
+            locations: Box::default(),
             missing: None,
             earlier: None,
         });
@@ -306,9 +306,12 @@ impl ManifestEvaluator<'_, '_> {
             message: message.into(),
             hints,
             nearest,
-            locations: Vec::new(),
+            locations: Box::default(),
             missing,
-            earlier: error.earlier.clone(),
+            earlier: match &error.cause {
+                Cause::DuplicateKey { first } if !first.is_empty() => Some(Box::new(first.clone())),
+                _ => None,
+            },
         }
     }
 }

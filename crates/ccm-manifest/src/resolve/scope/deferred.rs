@@ -23,7 +23,7 @@ impl ExpressionScope<'_, '_, '_> {
                 && path.is_empty()
             {
                 let FunctionError { kind, message, hints, .. } = error;
-                let locations = Vec::new();
+                let locations = Box::default();
                 let (range, message) = (range.clone(), message.into());
                 let error = InvalidExpression {
                     kind,

@@ -27,11 +27,11 @@ pub(crate) struct InvalidExpression {
     /// Closest valid name, which one of the hints mentions.
     pub(crate) nearest: Option<Box<str>>,
     /// Locations in templates, innermost first, each with a label.
-    pub(crate) locations: Vec<(Span, String)>,
+    pub(crate) locations: Box<[(Span, String)]>,
     /// Constant prefix of the path that has no value.
     pub(crate) missing: Option<Box<[String]>>,
     /// Bytes of an earlier part that the error contradicts.
-    pub(crate) earlier: Option<Range<usize>>,
+    pub(crate) earlier: Option<Box<Range<usize>>>,
 }
 
 /// Returns `true` if the path leads to a fact that ccm gathers on every machine.

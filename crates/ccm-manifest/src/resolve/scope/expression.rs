@@ -123,9 +123,10 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                 return EvalError::Deferred(vec![DeferredOn::NoValue(reason)]);
             }
             let mut error = explain(error);
-            error.locations = self.locations.into_inner();
-            error.locations.dedup();
-            error.locations.truncate(MAX_LOCATIONS);
+            let mut locations = self.locations.into_inner();
+            locations.dedup();
+            locations.truncate(MAX_LOCATIONS);
+            error.locations = locations.into();
             error.missing = error.missing.or(self.missing.into_inner());
             EvalError::Invalid(error)
         })

@@ -209,7 +209,7 @@ fn names_that_are_not_reached_are_checked() {
     check_all(&[
         (
             "data:\n  # @validate value > 0 or vlaue < 0\n  a: 1\nccm: {resources: []}",
-            &["3:3 unknown-name (2:27) | value"],
+            &["3:3 unknown-name (2:28) | value"],
         ),
         (&manifest("- note: [n: {control: {if: true or Fatcs.x}}]"), &["3:40 unknown-name | Facts"]),
     ]);

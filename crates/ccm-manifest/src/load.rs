@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_model::{Catalog, Diagnostic, Diagnostics, SourceMap, normalize};
+use ccm_model::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, SourceMap, normalize};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
 
@@ -66,8 +66,11 @@ impl LoadResult<'_> {
         in_order(data_notes::notes(&self.late.manifests, &self.late.context, noted))
     }
 
-    /// Returns notes about keys of `data` that nothing uses.
+    /// Returns notes about keys of `data` that nothing uses. An input that was left out may use any key.
     pub fn unused_keys(&self) -> Vec<Diagnostic> {
+        if self.diagnostics.iter().any(|found| found.kind == DiagnosticKind::NotChecked) {
+            return Vec::new();
+        }
         in_order(unused_keys::notes(&self.late.manifests, &self.late.context))
     }
 }

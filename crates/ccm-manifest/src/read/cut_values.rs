@@ -6,9 +6,6 @@ use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeValue, Scalar
 
 use crate::resolve::messages::shown;
 
-/// Maximum length of a value that a hint repeats.
-const MAX_SHOWN: usize = 80;
-
 /// Warns of the plain values of a text that are followed by ` #` and a letter or digit.
 pub(crate) fn check(root: &Node, text: &str, diagnostics: &mut Diagnostics) {
     let found = comments_without_blank(text);
@@ -56,15 +53,10 @@ fn warning(value: Span, at: usize, text: &str) -> Diagnostic {
     let end = text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end);
     let end = at + text[at..end].trim_end().len();
     let kept = text.get(value.range()).unwrap_or_default();
-    let whole = text.get(value.start as usize..end).unwrap_or_default();
     let comment = Span::new(value.source, at, end);
     let message = format!("the value ends at ` #`, where a comment begins: it is `{}`", shown(kept));
-    let hint = if whole.len() <= MAX_SHOWN && !whole.contains(['"', '\\']) {
-        format!("quote the value: `\"{}\"`", shown(whole))
-    } else {
-        "quote the value".to_owned()
-    };
+    // The rest may be a part of a secret, which only the excerpt hides.
     Diagnostic::warning(DiagnosticKind::Syntax, comment, message)
-        .with_hint(hint)
+        .with_hint("put the whole value between quotes")
         .with_hint("write a blank behind the `#` of a comment")
 }

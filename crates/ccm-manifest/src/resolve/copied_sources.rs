@@ -31,8 +31,13 @@ pub(crate) fn warning(
     let at = expression_of_ccm(content)?;
     let line = 1 + memchr::memchr_iter(b'\n', &content[..at]).count();
     let rest = String::from_utf8_lossy(&content[at..content.len().min(at + MAX_SHOWN)]);
-    let end = rest.find("}}").map_or(rest.len(), |end| end + 2);
-    let expression = rest[..end].lines().next().unwrap_or_default();
+    let first = rest.lines().next().unwrap_or_default();
+    // Behind the name of an expression without an end there may be a secret.
+    let expression = match (first.find("}}"), first.find('.')) {
+        (Some(end), _) => &first[..end + 2],
+        (None, Some(end)) => &first[..=end],
+        (None, None) => "{{",
+    };
     let (written, expression) = (shown(written), shown(expression));
     let message = format!("`{written}` is copied as it is, with `{expression}` in line {line}");
     let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);

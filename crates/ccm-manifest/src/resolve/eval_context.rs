@@ -37,6 +37,13 @@ pub(crate) const NAMES: [(&str, NameKind); 5] = [
 /// Names that expressions have in the resources of a `foreach`.
 pub(crate) const ITEM_NAMES: [&str; 2] = ["Item", "Index"];
 
+/// First parts of the paths of `lookup`. Those of items are the last.
+pub(crate) const LOOKUP_ROOTS: [&str; 7] =
+    ["facts", "data", "environ", "captures", "manifest", "item", "index"];
+
+/// Number of the first parts that every expression has.
+pub(crate) const STANDARD_ROOTS: usize = LOOKUP_ROOTS.len() - ITEM_NAMES.len();
+
 /// Names that `let` may not shadow.
 const RESERVED_NAMES: [(&str, NameKind); 7] = [
     NAMES[0],
@@ -149,8 +156,9 @@ pub(crate) struct ParsedExpression {
     pub(crate) data: Vec<Vec<String>>,
     /// Constant paths into the data that have a default.
     pub(crate) defaults: Vec<DefaultedPath>,
-    /// Constant paths of `lookup`, each with its byte range in the expression.
-    pub(crate) lookups: Vec<(String, Range<usize>)>,
+    /// Constant paths of `lookup` that begin with a name that not every expression has, each with its constant prefix and its
+    /// byte range in the expression.
+    pub(crate) other_lookups: Vec<(String, Vec<String>, Range<usize>)>,
     /// The expression may use any name.
     pub(crate) uses_any: bool,
     /// The expression has names that not every expression has.
@@ -443,7 +451,7 @@ impl ParsedExpression {
             templates: Vec::new(),
             data: Vec::new(),
             defaults: Vec::new(),
-            lookups: Vec::new(),
+            other_lookups: Vec::new(),
             uses_any: false,
             has_other_names: false,
         };
@@ -478,7 +486,12 @@ impl ParsedExpression {
                         }
                         read.data.push(path);
                     }
-                    read.lookups.push((argument.clone(), call.range.clone()));
+                    let prefix = ccm_expr::path::Path::parse(argument).map(|path| path.constant_prefix());
+                    let prefix = prefix.unwrap_or_default();
+                    let first = prefix.first().map(String::as_str);
+                    if first.is_some_and(|first| !LOOKUP_ROOTS[..STANDARD_ROOTS].contains(&first)) {
+                        read.other_lookups.push((argument.clone(), prefix, call.range.clone()));
+                    }
                     let path = captured_path(argument).map(|path| (path, call.range.clone()));
                     read.captures.extend(path);
                 }

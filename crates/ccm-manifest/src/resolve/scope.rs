@@ -153,17 +153,15 @@ impl ManifestEvaluator<'_, '_> {
 
     /// Returns the error about a name that does not exist, also in a part that an evaluation does not reach.
     fn unknown_name(&self, read: &ParsedExpression) -> Option<InvalidExpression> {
-        if !read.has_other_names && read.lookups.is_empty() {
+        if !read.has_other_names && read.other_lookups.is_empty() {
             return None;
         }
         let scope = ExpressionScope::new(self);
         if let Some(Err(error)) = read.expression.as_ref().ok().map(|read| read.check_names(&scope)) {
             return Some(self.explain(&error));
         }
-        let unknown = |(path, range): &(String, Range<usize>)| {
-            let error = scope.unknown_root(path)?;
-            let prefix =
-                self.context.path(path).as_ref().as_ref().ok().map(ccm_expr::path::Path::constant_prefix);
+        let unknown = |(path, prefix, range): &(String, Vec<String>, Range<usize>)| {
+            let error = scope.unknown_root(path, prefix)?;
             Some(InvalidExpression {
                 kind: error.kind,
                 range: range.clone(),
@@ -171,11 +169,11 @@ impl ManifestEvaluator<'_, '_> {
                 hints: error.hints,
                 nearest: error.nearest,
                 locations: Box::default(),
-                missing: prefix.map(Into::into),
+                missing: Some(prefix.as_slice().into()),
                 earlier: None,
             })
         };
-        read.lookups.iter().find_map(unknown)
+        read.other_lookups.iter().find_map(unknown)
     }
 
     /// Returns warnings about defaults for keys that no data can have.

@@ -8,7 +8,7 @@ use ccm_model::{DiagnosticKind, Span, closest, listed};
 
 use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEvaluator, Phase, TOO_EARLY};
 use crate::read::foreach::ItemScope;
-use crate::resolve::eval_context::{ITEM_NAMES, NAMES};
+use crate::resolve::eval_context::{ITEM_NAMES, LOOKUP_ROOTS, NAMES, STANDARD_ROOTS};
 use crate::unchecked::LeftOut;
 
 /// Names and functions of one evaluation, and the reasons why it fails.
@@ -200,7 +200,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             }
         };
         let prefix = path.constant_prefix();
-        if let Some(error) = self.unknown_root(text) {
+        if let Some(error) = self.unknown_root(text, &prefix) {
             self.missing.replace(Some(prefix.as_slice().into()));
             return Err(error);
         }
@@ -234,12 +234,11 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
     }
 
     /// Returns the error about a path of `lookup` that begins with no known name, whatever its default is.
-    pub(super) fn unknown_root(&self, text: &str) -> Option<FunctionError> {
-        let roots: &[&str] = match &self.evaluator.manifest.item {
-            ItemScope::None => &["facts", "data", "environ", "captures", "manifest"],
-            _ => &["facts", "data", "environ", "captures", "manifest", "item", "index"],
+    pub(super) fn unknown_root(&self, text: &str, prefix: &[String]) -> Option<FunctionError> {
+        let roots = match &self.evaluator.manifest.item {
+            ItemScope::None => &LOOKUP_ROOTS[..STANDARD_ROOTS],
+            _ => &LOOKUP_ROOTS,
         };
-        let prefix = self.evaluator.context.path(text).as_ref().as_ref().ok()?.constant_prefix();
         let first = prefix.first().filter(|first| !roots.contains(&first.as_str()))?;
         let mut error =
             FunctionError::new(DiagnosticKind::UnknownName, format!("there is no `{}`", text.escape_debug()));

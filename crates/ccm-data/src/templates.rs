@@ -4,15 +4,25 @@
 //! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. A value
 //! that a template builds but does not print is limited only if a filter builds it whose output size is checked
 //! before the filter runs (see `output_limits`).
+//!
+//! Where Jinja2 renders a text, this crate renders the same or returns an error: values without a meaning together
+//! are refused (see `operators` and `kinds`).
 
+mod checked_source;
 mod dependencies;
 mod error;
 mod error_conversion;
+mod filters;
+mod foreign_names;
 mod include_name;
+mod kinds;
+mod methods;
+mod operators;
 mod output_limits;
 mod render;
 mod render_thread;
 mod scan;
+mod settings;
 mod values;
 
 use std::cell::Cell;

@@ -34,7 +34,7 @@ pub fn dependencies(text: &str) -> TemplateDependencies {
         match tag {
             TemplateTag::Expression(tokens) => dependencies.expression(tokens),
             TemplateTag::Statement(tokens) => {
-                if let [TagToken::Name("include" | "import" | "from" | "extends"), name @ ..] = &tokens[..] {
+                if let [TagToken::Name("include" | "import" | "from" | "extends"), name @ ..] = &**tokens {
                     dependencies.include(name);
                 }
                 dependencies.expression(tokens);

@@ -4,10 +4,13 @@ use std::fmt;
 
 use ccm_expr::Value;
 use ccm_model::{closest, listed};
+use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind};
 
 use super::dependencies::path;
 use super::error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
+use super::foreign_names::{filter_counterpart, method_counterpart};
+use super::kinds::clash;
 use super::render::RenderState;
 use super::scan::tokenize;
 use super::{FUNCTIONS, NAMES};
@@ -17,17 +20,31 @@ use super::{FUNCTIONS, NAMES};
 pub(super) struct RaisedFault {
     fault: TemplateFault,
     hints: Vec<String>,
+    /// Location in an include that minijinja has not compiled.
+    location: Option<TemplateLocation>,
 }
 
 impl RaisedFault {
     pub(super) fn new(fault: TemplateFault) -> Self {
-        Self { fault, hints: Vec::new() }
+        Self { fault, hints: Vec::new(), location: None }
+    }
+
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+/// Keeps the innermost location alone: minijinja knows the tags that lead there.
+impl From<TemplateError> for RaisedFault {
+    fn from(error: TemplateError) -> Self {
+        Self { fault: error.fault, hints: error.hints, location: error.locations.into_iter().next() }
     }
 }
 
 impl From<ScopeError> for RaisedFault {
     fn from(error: ScopeError) -> Self {
-        Self { fault: TemplateFault::Refused(error.kind, error.message), hints: error.hints }
+        Self { fault: TemplateFault::Refused(error.kind, error.message), hints: error.hints, location: None }
     }
 }
 
@@ -60,6 +77,7 @@ pub(super) fn convert_error(error: &Error, state: &RenderState, steps: u64) -> T
             None => break,
         }
     }
+    locations.extend(raised.and_then(|raised| raised.location.clone()));
     locations.reverse();
     let (fault, hints) = match raised {
         Some(raised) => (raised.fault.clone(), raised.hints.clone()),
@@ -70,9 +88,9 @@ pub(super) fn convert_error(error: &Error, state: &RenderState, steps: u64) -> T
 
 fn location(error: &Error, state: &RenderState) -> Option<TemplateLocation> {
     let template = error.name()?;
-    let text = state.text(template)?;
-    let range = error.range().or_else(|| line_range(&text, error.line()?))?;
-    Some(TemplateLocation::new(template, &text, range))
+    let source = state.source(template)?;
+    let range = error.range().or_else(|| line_range(&source.compiled, error.line()?))?;
+    Some(TemplateLocation::new(template, &source.original, source.original_range(range)))
 }
 
 fn line_range(text: &str, line: usize) -> Option<std::ops::Range<usize>> {
@@ -96,10 +114,11 @@ fn fault(
             let hint = detail.starts_with("unexpected end of input").then(|| hint.to_owned());
             return (TemplateFault::Syntax(detail.to_owned()), hint.into_iter().collect());
         }
-        ErrorKind::UndefinedError => return undefined(detail, state),
-        ErrorKind::UnknownMethod if detail.contains('`') => return undefined(detail, state),
+        ErrorKind::UndefinedError => return undefined(detail, location, state),
+        ErrorKind::UnknownMethod if detail.contains('`') => return undefined(detail, location, state),
         ErrorKind::UnknownFilter => {
-            let hint = did_you_mean(closest(last_word, FILTERS.split_whitespace()));
+            let near = || did_you_mean(closest(last_word, FILTERS.split_whitespace()));
+            let hint = filter_counterpart(last_word).map(str::to_owned).or_else(near);
             return unknown("filter", last_word, hint);
         }
         ErrorKind::UnknownTest => return unknown("test", last_word, None),
@@ -110,10 +129,14 @@ fn fault(
             let hint = hint.unwrap_or_else(|| format!("use {}", listed(&known, "or")));
             return unknown("function", last_word, Some(hint));
         }
-        ErrorKind::UnknownMethod => return unknown("method", last_word, filter_hint(last_word)),
+        ErrorKind::UnknownMethod => {
+            let hint = method_counterpart(last_word).map(str::to_owned);
+            return unknown("method", last_word, hint.or_else(|| filter_hint(last_word)));
+        }
         ErrorKind::TemplateNotFound => {
             // A name that is not in the template's text is a value.
-            let here = || Some(state.text(&location?.template)?.get(location?.range.clone())?.to_owned());
+            let here =
+                || Some(state.source(&location?.template)?.original.get(location?.range.clone())?.to_owned());
             let name = detail.split(['"', '\'']).nth(1);
             let name = name.filter(|name| here().is_some_and(|text| text.contains(name)));
             TemplateFault::NoTemplate(name.map(str::to_owned))
@@ -124,6 +147,10 @@ fn fault(
         ErrorKind::InvalidOperation if detail.starts_with("cycle in template inheritance") => {
             TemplateFault::Operation("the template extends itself".to_owned())
         }
+        _ if detail.starts_with("tried to use ") => match arithmetic(detail) {
+            Some(raised) => return (raised.fault, raised.hints),
+            None => TemplateFault::Operation("the operation does not support these values".to_owned()),
+        },
         // Some messages of minijinja show values.
         _ if !detail.is_empty()
             && !detail.contains(['"', '\'', '`'])
@@ -139,6 +166,25 @@ fn fault(
     (fault, Vec::new())
 }
 
+/// Reads minijinja's error of an arithmetic operator: "tried to use + operator on unsupported types string and none".
+fn arithmetic(detail: &str) -> Option<RaisedFault> {
+    const KINDS: [ValueKind; 9] = [
+        ValueKind::Undefined,
+        ValueKind::None,
+        ValueKind::Bool,
+        ValueKind::Number,
+        ValueKind::String,
+        ValueKind::Seq,
+        ValueKind::Iterable,
+        ValueKind::Map,
+        ValueKind::Plain,
+    ];
+    let operator = detail.split(' ').nth(3)?;
+    let (left, right) = detail.split(" types ").nth(1)?.split_once(" and ")?;
+    let kind = |name: &str| KINDS.into_iter().find(|kind| kind.to_string() == name);
+    Some(clash(operator, kind(left)?, kind(right)?))
+}
+
 fn unknown(kind: &'static str, name: &str, hint: Option<String>) -> (TemplateFault, Vec<String>) {
     (TemplateFault::Unknown { kind, name: name.to_owned() }, hint.into_iter().collect())
 }
@@ -149,8 +195,17 @@ fn filter_hint(name: &str) -> Option<String> {
 }
 
 /// Names the expression without a value, and suggests the key or name that was probably meant.
-fn undefined(detail: &str, state: &RenderState) -> (TemplateFault, Vec<String>) {
+fn undefined(
+    detail: &str,
+    location: Option<&TemplateLocation>,
+    state: &RenderState,
+) -> (TemplateFault, Vec<String>) {
+    let source = location.and_then(|location| state.source(&location.template));
     let expression = detail.split('`').nth(1);
+    let expression = expression.map(|expression| match &source {
+        Some(source) => source.original_expression(expression),
+        None => expression,
+    });
     let path = expression.and_then(tokenize).map(|words| path(&words)).unwrap_or_default();
     let near = || {
         let (name, members) = path.split_first()?;
@@ -189,26 +244,32 @@ fn did_you_mean(word: Option<&str>) -> Option<String> {
 const BUILTIN_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
 const FILTERS: &str = "\
-    abs attr batch bool capitalize chain count d default dictsort e escape first float format groupby \
-    indent int items join last length lines list lower map max min pprint reject rejectattr replace \
-    reverse round safe select selectattr slice sort split string sum title tojson trim unique upper zip";
+    abs attr b64decode b64encode basename batch bool capitalize center chain combine comment count d default \
+    dict2items dictsort difference dirname e escape filesizeformat first flatten float format from_json groupby \
+    hash indent int intersect items items2dict join last length lines list lower mandatory map max min pprint \
+    product quote regex_findall regex_replace regex_search reject rejectattr replace reverse round safe select \
+    selectattr slice sort split string sum symmetric_difference ternary title tojson trim truncate union unique \
+    upper urlencode wordcount zip";
 
 #[cfg(test)]
 mod tests {
-    use minijinja::Environment;
-
+    use super::super::render::filled_environment;
+    use super::super::settings::BlankSettings;
     use super::*;
 
     #[test]
-    fn every_suggestion_exists_in_minijinja() {
-        let environment = Environment::new();
+    fn every_suggestion_exists() {
+        let environment = filled_environment(BlankSettings::default());
         for word in FILTERS.split_whitespace() {
             let text = format!("{{{{ '{word}' is filter }}}}");
-            assert_eq!(environment.render_str(&text, ()).expect(word), "True", "{word}");
+            assert_eq!(environment.render_str(&text, ()).expect(word), "true", "{word}");
+        }
+        for word in FILTERS.split_whitespace() {
+            assert_eq!(filter_counterpart(word), None, "{word}");
         }
         for word in BUILTIN_FUNCTIONS {
             let text = format!("{{{{ {word} is defined }}}}");
-            assert_eq!(environment.render_str(&text, ()).expect(word), "True", "{word}");
+            assert_eq!(environment.render_str(&text, ()).expect(word), "true", "{word}");
         }
     }
 }

@@ -6,6 +6,7 @@ use minijinja::{Environment, Error, State, Value};
 use super::MAX_OUTPUT;
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
+use super::kinds::{check_list, check_printable};
 
 /// Maximum number of parts of a list, and maximum length of a part.
 const MAX_PARTS: u64 = 100_000;
@@ -16,22 +17,78 @@ const MAX_JSON_INDENTATION: u64 = 1000;
 /// Minimum number of bytes that a filter would write.
 type Estimate = fn(&[Value], Option<&Kwargs>) -> u64;
 
-/// Adds a check before every filter whose output can be much larger than its input.
+/// Check of the arguments of the filter that it names.
+type Guard = fn(&str, &[Value]) -> Result<(), Error>;
+
+/// Adds a check before every filter whose output can be much larger than its input, or that takes null for an empty
+/// list, or a list for a text.
 pub(super) fn bound(environment: &mut Environment<'static>) {
-    environment.add_filter("engine indent", minijinja::filters::indent);
+    guard(environment);
     environment.add_filter("engine format", minijinja::filters::format);
     environment.add_filter("engine join", minijinja::filters::join);
-    environment.add_filter("engine replace", minijinja::filters::replace);
     environment.add_filter("engine slice", minijinja::filters::slice);
     environment.add_filter("engine batch", minijinja::filters::batch);
-    checked(environment, "indent", "engine indent", indented);
-    checked(environment, "format", "engine format", formatted);
-    checked(environment, "join", "engine join", joined);
-    checked(environment, "replace", "engine replace", replaced);
+    checked(environment, "format", "engine format", formatted, texts);
+    checked(environment, "join", "engine join", joined, elements);
     environment.add_filter("engine tojson", minijinja::filters::tojson);
-    checked(environment, "tojson", "engine tojson", json);
-    checked(environment, "slice", "engine slice", parts);
-    checked(environment, "batch", "engine batch", parts);
+    checked(environment, "tojson", "engine tojson", json, any);
+    checked(environment, "slice", "engine slice", parts, list);
+    checked(environment, "batch", "engine batch", parts, list);
+}
+
+/// Registers filters of minijinja with a guard.
+macro_rules! guarded {
+    ($environment:expr, $guard:expr, $($filter:ident),*) => {$(
+        let engine = concat!("engine ", stringify!($filter));
+        $environment.add_filter(engine, minijinja::filters::$filter);
+        checked($environment, stringify!($filter), engine, |_, _| 0, $guard);
+    )*};
+}
+
+/// Adds a check before filters that take null for an empty list, or a list for a text.
+fn guard(environment: &mut Environment<'static>) {
+    guarded!(environment, list, list, first, last, unique, map, zip, chain, sum);
+    guarded!(environment, ordered, reverse);
+    guarded!(environment, text, upper, lower, title, capitalize, trim, string, split, lines, escape);
+    checked(environment, "e", "engine escape", |_, _| 0, text);
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the type of a guard")]
+fn any(_: &str, _: &[Value]) -> Result<(), Error> {
+    Ok(())
+}
+
+fn list(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    arguments.first().map_or(Ok(()), |list| check_list(&format!("`{filter}`"), list))
+}
+
+/// minijinja does not reverse the keys of a map.
+fn ordered(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    list(filter, arguments)?;
+    if arguments.first().is_some_and(|value| value.kind() == ValueKind::Map) {
+        let fault = TemplateFault::Operation(format!("`{filter}` takes a list, not a map"));
+        return Err(RaisedFault::new(fault).with_hint("write `| list` before it to take the keys").into());
+    }
+    Ok(())
+}
+
+fn text(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    arguments.first().map_or(Ok(()), |value| check_printable(filter, value))
+}
+
+fn texts(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    // Arguments by name are a map.
+    let is_named = |value: &&Value| value.is_kwargs();
+    arguments.iter().filter(|value| !is_named(value)).try_for_each(|value| check_printable(filter, value))
+}
+
+fn elements(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    list(filter, arguments)?;
+    if arguments.len() > 2 || arguments.last().is_some_and(Value::is_kwargs) {
+        return Ok(());
+    }
+    let Some(list) = arguments.first().filter(|list| list.as_str().is_none()) else { return Ok(()) };
+    list.try_iter()?.try_for_each(|element| check_printable(filter, &element))
 }
 
 fn checked(
@@ -39,9 +96,11 @@ fn checked(
     name: &'static str,
     engine: &'static str,
     estimate: Estimate,
+    guard: Guard,
 ) {
     let filter = move |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| -> Result<Value, Error> {
         let arguments = given.into_values();
+        guard(name, &arguments)?;
         let named = arguments.last().and_then(|last| Kwargs::try_from(last.clone()).ok());
         if estimate(&arguments, named.as_ref()) > MAX_OUTPUT as u64 {
             return Err(RaisedFault::new(TemplateFault::TooMuchOutput).into());
@@ -59,13 +118,6 @@ fn count(arguments: &[Value], at: usize, named: Option<&Kwargs>, name: &str) -> 
 
 fn length(value: Option<&Value>) -> u64 {
     value.and_then(Value::as_str).map_or(0, |text| text.len() as u64)
-}
-
-fn indented(arguments: &[Value], named: Option<&Kwargs>) -> u64 {
-    let width = count(arguments, 1, named, "width").unwrap_or(4);
-    let text = arguments.first().and_then(Value::as_str).unwrap_or_default();
-    let lines = text.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
-    lines.saturating_mul(width).saturating_add(text.len() as u64)
 }
 
 /// Every number in the format may be a width; with a star every argument may be.
@@ -99,14 +151,6 @@ fn joined(arguments: &[Value], named: Option<&Kwargs>) -> u64 {
         }
     }
     total.saturating_sub(between)
-}
-
-fn replaced(arguments: &[Value], _: Option<&Kwargs>) -> u64 {
-    let text = arguments.first().and_then(Value::as_str).unwrap_or_default();
-    let old = arguments.get(1).and_then(Value::as_str).unwrap_or_default();
-    let found = text.matches(old).count() as u64;
-    (text.len() as u64 - found * old.len() as u64)
-        .saturating_add(found.saturating_mul(length(arguments.get(2))))
 }
 
 /// Refuses an absurdly wide indentation; the rest of the output is in proportion to the value.

@@ -11,13 +11,19 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Enumerator, Object, Rest, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
-use super::error::{TemplateError, TemplateFault};
+use super::checked_source::CheckedSource;
+use super::error::{TemplateError, TemplateFault, TemplateLocation};
 use super::error_conversion::{RaisedFault, convert_error};
+use super::filters::add_filters;
 use super::include_name::normalized;
+use super::kinds::{check_kinds, require};
+use super::methods::call_method;
+use super::operators::{OperatorError, RefusedTag, checks};
 use super::output_limits::bound;
 use super::render_thread::{ScopeClient, scope_channel};
-use super::scan::{TagToken, TemplateTag, depth, scan};
-use super::values::{from_engine, map_method, text_of, to_engine};
+use super::scan::{Scan, TagToken, TemplateTag, depth, scan};
+use super::settings::{BlankSettings, settings};
+use super::values::{from_engine, text_of, to_engine};
 use super::{FUNCTIONS, MAX_OUTPUT, MAX_TEMPLATE, NAMES, TemplateScope};
 
 /// Stack sizes to try for the rendering thread, in MiB. Only the used part takes memory, but a small machine
@@ -36,7 +42,9 @@ const MAX_RENDERS: usize = 16;
 
 /// Renders a template; `name` appears in errors.
 pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<String, TemplateError> {
-    check(text)?;
+    if text.len() > MAX_TEMPLATE {
+        return Err(TemplateError::new(TemplateFault::TooLarge));
+    }
     let _nested = RenderGuard::enter(scope.renders())?;
     let (name, text) = (Arc::<str>::from(name), Arc::<str>::from(text));
     let start = |stack: usize| {
@@ -73,16 +81,65 @@ impl Drop for RenderGuard<'_> {
     }
 }
 
-/// Refuses a template that is too large or too deep for minijinja to compile.
-fn check(text: &str) -> Result<(), TemplateError> {
+/// Adds checks to a template, and refuses one that is too large or too deep for minijinja to compile. `outer` are
+/// the settings of the template that includes it.
+fn prepare(
+    name: &str,
+    text: &Arc<str>,
+    outer: Option<BlankSettings>,
+) -> Result<(CheckedSource, BlankSettings), TemplateError> {
     if text.len() > MAX_TEMPLATE {
         return Err(TemplateError::new(TemplateFault::TooLarge));
     }
+    let refused = |tag: RefusedTag| TemplateError {
+        fault: tag.fault,
+        locations: vec![TemplateLocation::new(name, text, tag.range)],
+        hints: vec![tag.hint.to_owned()],
+    };
+    let header = settings(text).map_err(refused)?;
+    let (blanks, start) = header.unwrap_or((outer.unwrap_or_default(), 0));
+    if outer.is_some_and(|outer| outer != blanks) {
+        return Err(refused(RefusedTag {
+            range: 0..text[..start].trim_end().len(),
+            fault: TemplateFault::Operation(
+                "these settings are not those of the including template".to_owned(),
+            ),
+            hint: "write the same settings into the template that includes this one",
+        }));
+    }
+    let scan = scan(&text[start..]);
+    if deepest(&scan) > MAX_EXPRESSION_DEPTH {
+        return Err(TemplateError::new(TemplateFault::TooDeep));
+    }
+    let edits = match checks(&scan, start) {
+        Ok(edits) => edits,
+        Err(OperatorError::Refused(mut tag)) => {
+            tag.range = tag.range.start + start..tag.range.end + start;
+            return Err(refused(tag));
+        }
+        // minijinja reports what is wrong.
+        Err(OperatorError::Unreadable) => {
+            if compiles(name, &text[start..], blanks) {
+                let message = "the template holds something that is no expression of Jinja".to_owned();
+                return Err(TemplateError::new(TemplateFault::Syntax(message)));
+            }
+            Vec::new()
+        }
+    };
+    Ok((CheckedSource::new(Arc::clone(text), start, edits), blanks))
+}
+
+fn compiles(name: &str, text: &str, blanks: BlankSettings) -> bool {
+    empty_environment(blanks).template_from_named_str(name, text).is_ok()
+}
+
+/// Returns the depth of the deepest expression, or of the longest chain of `elif`.
+fn deepest(scan: &Scan<'_>) -> usize {
     let mut branches = vec![0_usize];
     let mut deepest = 0;
-    for tag in scan(text).tags {
+    for tag in &scan.tags {
         let (TemplateTag::Expression(tokens) | TemplateTag::Statement(tokens)) = tag;
-        deepest = deepest.max(depth(&tokens));
+        deepest = deepest.max(depth(tokens));
         match tokens.first() {
             Some(TagToken::Name("if")) => branches.push(0),
             Some(TagToken::Name("endif")) if branches.len() > 1 => drop(branches.pop()),
@@ -91,17 +148,16 @@ fn check(text: &str) -> Result<(), TemplateError> {
         }
         deepest = deepest.max(branches.iter().sum());
     }
-    if deepest > MAX_EXPRESSION_DEPTH {
-        return Err(TemplateError::new(TemplateFault::TooDeep));
-    }
-    Ok(())
+    deepest
 }
 
 pub(super) struct RenderState {
     client: ScopeClient,
     names: [OnceLock<Option<Value>>; NAMES.len()],
-    /// Text of every template read so far, by name.
-    texts: Mutex<HashMap<String, Arc<str>>>,
+    /// Settings of the outermost template.
+    blanks: BlankSettings,
+    /// Every template read so far, by name.
+    sources: Mutex<HashMap<String, Arc<CheckedSource>>>,
 }
 
 impl RenderState {
@@ -114,19 +170,19 @@ impl RenderState {
         self.names[index].get_or_init(|| self.client.name(proper)).as_ref()
     }
 
-    pub(super) fn text(&self, template: &str) -> Option<Arc<str>> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(template).cloned()
+    pub(super) fn source(&self, template: &str) -> Option<Arc<CheckedSource>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).get(template).cloned()
     }
 
-    fn keep_text(&self, template: &str, text: Arc<str>) {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(template.to_owned(), text);
+    fn keep_source(&self, template: &str, source: Arc<CheckedSource>) {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(template.to_owned(), source);
     }
 
-    fn include(&self, name: &str) -> Result<Option<String>, Error> {
-        let name = normalized(name).ok_or_else(|| RaisedFault::new(TemplateFault::Outside))?;
-        let Some(text) = self.client.include(name).map_err(RaisedFault::from)? else { return Ok(None) };
-        check(&text).map_err(|error| RaisedFault::new(error.fault))?;
-        Ok(Some(text))
+    fn include(&self, name: &str) -> Result<Option<CheckedSource>, Error> {
+        let path = normalized(name).ok_or_else(|| RaisedFault::new(TemplateFault::Outside))?;
+        let Some(text) = self.client.include(path).map_err(RaisedFault::from)? else { return Ok(None) };
+        let (source, _) = prepare(name, &Arc::from(text), Some(self.blanks)).map_err(RaisedFault::from)?;
+        Ok(Some(source))
     }
 
     fn call(
@@ -136,10 +192,7 @@ impl RenderState {
     ) -> Result<minijinja::Value, Error> {
         let mut read_arguments = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            // Only an access to an undefined value raises an error that holds the expression.
-            if argument.is_undefined() {
-                argument.get_attr(function)?;
-            }
+            require(argument)?;
             let refused = || {
                 let message = format!("`{function}` does not support this argument");
                 RaisedFault::new(TemplateFault::Operation(message))
@@ -176,13 +229,17 @@ fn render_here(
     client: ScopeClient,
     steps: u64,
 ) -> Result<String, TemplateError> {
-    let state = Arc::new(RenderState { client, names: Default::default(), texts: Mutex::default() });
-    state.keep_text(name, Arc::clone(text));
+    let (source, blanks) = prepare(name, text, None)?;
+    let source = Arc::new(source);
+    let state = RenderState { client, names: Default::default(), blanks, sources: Mutex::default() };
+    let state = Arc::new(state);
+    state.keep_source(name, Arc::clone(&source));
     let mut environment = environment(&state);
     environment.set_fuel(Some(steps));
     let mut output = LimitedOutput::default();
     let rendered = environment
-        .template_from_named_str(name, text)
+        .template_from_named_str(name, &source.compiled)
+        .map_err(|error| syntax_error(error, name, &state))
         .and_then(|template| {
             template
                 .render_captured_to(minijinja::Value::from_object(RootNames(Arc::clone(&state))), &mut output)
@@ -202,8 +259,20 @@ fn render_here(
     }
 }
 
+/// Returns the syntax error of a template as it is written, in place of that of the text with checks.
+fn syntax_error(error: Error, name: &str, state: &RenderState) -> Error {
+    let Some(source) = state.source(name) else { return error };
+    let plain = Arc::new(source.without_checks());
+    state.keep_source(name, Arc::clone(&plain));
+    match empty_environment(state.blanks).template_from_named_str(name, &plain.compiled) {
+        // Checks add brackets.
+        Ok(_) => RaisedFault::new(TemplateFault::TooDeep).into(),
+        Err(error) => error,
+    }
+}
+
 fn environment(state: &Arc<RenderState>) -> Environment<'static> {
-    let mut environment = bare_environment();
+    let mut environment = filled_environment(state.blanks);
     for function in FUNCTIONS {
         let state = Arc::clone(state);
         environment.add_function(function, move |arguments: Rest<minijinja::Value>| {
@@ -212,37 +281,65 @@ fn environment(state: &Arc<RenderState>) -> Environment<'static> {
     }
     let state = Arc::clone(state);
     environment.set_loader(move |name| {
-        let Some(text) = state.include(name)? else { return Ok(None) };
-        state.keep_text(name, Arc::from(&*text));
+        let Some(source) = state.include(name)? else { return Ok(None::<String>) };
+        let text = source.compiled.to_string();
+        state.keep_source(name, Arc::new(source));
         // minijinja reports the including tag only for errors of the loader, not for one of the compiler.
-        match bare_environment().template_from_named_str(name, &text) {
+        match empty_environment(state.blanks).template_from_named_str(name, &text) {
             Ok(_) => Ok(Some(text)),
-            Err(error) => Err(Error::new(ErrorKind::BadInclude, "").with_source(error)),
+            Err(error) => {
+                let error = syntax_error(error, name, &state);
+                Err(Error::new(ErrorKind::BadInclude, "").with_source(error))
+            }
         }
     });
     environment
 }
 
-/// Builds the environment of minijinja with ccm's settings, without functions and includes.
-fn bare_environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    // `debug` prints every value in reach.
-    environment.remove_global("debug");
-    bound(&mut environment);
+/// Builds an environment that compiles, without filters and tests.
+fn empty_environment(blanks: BlankSettings) -> Environment<'static> {
+    let mut environment = Environment::empty();
+    configure(&mut environment, blanks);
+    environment
+}
+
+fn configure(environment: &mut Environment<'static>, blanks: BlankSettings) {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // Debug mode records which expression was undefined.
     environment.set_debug(true);
-    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
+    let syntax = SyntaxConfig::builder()
+        .keep_trailing_newline(true)
+        .trim_blocks(blanks.trim_blocks)
+        .lstrip_blocks(blanks.lstrip_blocks)
+        .build();
     // The default delimiters are valid.
     environment.set_syntax(syntax.unwrap_or_default());
+}
+
+/// Returns an environment of minijinja with ccm's settings and filters, without functions and includes.
+pub(super) fn filled_environment(blanks: BlankSettings) -> Environment<'static> {
+    // A copy shares the filters, which are many.
+    static FILLED: OnceLock<Environment<'static>> = OnceLock::new();
+    let mut environment = FILLED.get_or_init(fill_environment).clone();
+    configure(&mut environment, blanks);
+    environment
+}
+
+fn fill_environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    // `debug` prints every value in reach.
+    environment.remove_global("debug");
+    bound(&mut environment);
+    check_kinds(&mut environment);
+    add_filters(&mut environment);
     environment.set_formatter(|out, _, value| match value.kind() {
         // An `if` without `else` yields nothing.
         ValueKind::Undefined => Ok(()),
         _ => Ok(out.write_str(&text_of(value)?)?),
     });
     environment
-        .set_unknown_method_callback(|_, value, method, arguments| map_method(value, method, arguments));
+        .set_unknown_method_callback(|_, value, method, arguments| call_method(value, method, arguments));
     environment
 }
 

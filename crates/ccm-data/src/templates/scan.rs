@@ -1,8 +1,10 @@
 //! Scanner for the tags of a template, without compiling it.
 //!
-//! The syntax tree of minijinja is no stable interface, and little is needed: the names that a template uses, and
-//! the depth of expressions, which could exhaust the compiler's stack. If a text is no template, the scan is
-//! incomplete.
+//! The syntax tree of minijinja is no stable interface, and little is needed: the names that a template uses, the
+//! operands that `operators` checks, and the depth of expressions, which could exhaust the compiler's stack. If a text
+//! is no template, the scan is incomplete.
+
+use std::ops::{Deref, Range};
 
 #[derive(Debug, Default)]
 pub(super) struct Scan<'text> {
@@ -14,9 +16,24 @@ pub(super) struct Scan<'text> {
 #[derive(Debug)]
 pub(super) enum TemplateTag<'text> {
     /// Content of `{{ … }}`.
-    Expression(Vec<TagToken<'text>>),
+    Expression(TagTokens<'text>),
     /// Content of `{% … %}`.
-    Statement(Vec<TagToken<'text>>),
+    Statement(TagTokens<'text>),
+}
+
+/// Tokens of a tag with their bytes in the text.
+#[derive(Debug, Default)]
+pub(super) struct TagTokens<'text> {
+    tokens: Vec<TagToken<'text>>,
+    pub(super) ranges: Vec<Range<usize>>,
+}
+
+impl<'text> Deref for TagTokens<'text> {
+    type Target = [TagToken<'text>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.tokens
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +53,7 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
 }
 
 /// Splits one expression into tokens; `None` if it is no expression.
-pub(super) fn tokenize(expression: &str) -> Option<Vec<TagToken<'_>>> {
+pub(super) fn tokenize(expression: &str) -> Option<TagTokens<'_>> {
     let mut scanner = TagScanner { text: expression, at: 0, open_brackets: 0, scan: Scan::default() };
     scanner.tokens(None)
 }
@@ -131,25 +148,31 @@ impl<'text> TagScanner<'text> {
     }
 
     /// Reads tokens up to the end of the tag, or without a tag to the end of the text.
-    fn tokens(&mut self, closing: Option<u8>) -> Option<Vec<TagToken<'text>>> {
-        let mut tokens = Vec::new();
+    fn tokens(&mut self, closing: Option<u8>) -> Option<TagTokens<'text>> {
+        let mut found = TagTokens::default();
         loop {
             let Some(byte) = self.rest().first().copied() else {
-                return closing.is_none().then_some(tokens);
+                return closing.is_none().then_some(found);
             };
             if let Some(length) = closing.and_then(|closing| self.tag_end(closing)) {
                 self.at += length;
-                return Some(tokens);
+                return Some(found);
             }
             let start = self.at;
-            match byte {
-                byte if byte.is_ascii_whitespace() => self.at += 1,
-                b'"' | b'\'' => tokens.push(self.quoted(byte)?),
-                byte if byte == b'_' || byte.is_ascii_alphanumeric() => {
-                    let part_of_word = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
-                    self.at += self.rest().iter().take_while(|byte| part_of_word(byte)).count();
-                    let name = &self.text[start..self.at];
-                    tokens.push(if byte.is_ascii_digit() { TagToken::Number } else { TagToken::Name(name) });
+            let token = match byte {
+                byte if byte.is_ascii_whitespace() => {
+                    self.at += 1;
+                    continue;
+                }
+                b'"' | b'\'' => self.quoted(byte)?,
+                byte if byte.is_ascii_digit() => {
+                    let after_dot = self.text[..start].ends_with('.');
+                    self.at += number_length(self.rest(), after_dot);
+                    TagToken::Number
+                }
+                byte if byte == b'_' || byte.is_ascii_alphabetic() => {
+                    self.at += self.rest().iter().take_while(|byte| is_part_of_word(**byte)).count();
+                    TagToken::Name(&self.text[start..self.at])
                 }
                 byte if byte.is_ascii_punctuation() => {
                     self.open_brackets += match byte {
@@ -157,11 +180,13 @@ impl<'text> TagScanner<'text> {
                         b')' | b']' | b'}' => -1,
                         _ => 0,
                     };
-                    tokens.push(TagToken::Symbol(byte));
                     self.at += 1;
+                    TagToken::Symbol(byte)
                 }
                 _ => return None,
-            }
+            };
+            found.tokens.push(token);
+            found.ranges.push(start..self.at);
         }
     }
 
@@ -191,6 +216,35 @@ impl<'text> TagScanner<'text> {
         self.at = end + 1;
         Some(TagToken::Text((!escapes).then(|| &self.text[start..end])))
     }
+}
+
+fn is_part_of_word(byte: u8) -> bool {
+    byte == b'_' || byte.is_ascii_alphanumeric()
+}
+
+/// Returns the length of the number at the start of a text. A number after a dot is an index, without a fraction.
+fn number_length(text: &[u8], after_dot: bool) -> usize {
+    let at = |index: usize| text.get(index).copied().unwrap_or_default();
+    let digits = |from: usize| {
+        text[from.min(text.len())..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
+    };
+    if at(0) == b'0' && matches!(at(1) | 0x20, b'x' | b'o' | b'b') {
+        let is_digit = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b'_';
+        return 2 + text[2..].iter().take_while(is_digit).count();
+    }
+    let mut length = digits(0);
+    if !after_dot && at(length) == b'.' {
+        let is_exponent =
+            at(length + 1) | 0x20 == b'e' && matches!(at(length + 2), b'+' | b'-' | b'0'..=b'9');
+        if is_exponent || !(at(length + 1) == b'_' || at(length + 1).is_ascii_alphabetic()) {
+            length += 1 + digits(length + 1);
+        }
+    }
+    if at(length) | 0x20 == b'e' {
+        length += 1 + usize::from(matches!(at(length + 1), b'+' | b'-'));
+        length += digits(length);
+    }
+    length
 }
 
 /// Returns the length of a tag that consists of a keyword, after its `{%`.
@@ -233,6 +287,10 @@ mod tests {
     #[test]
     fn tags_end_as_in_the_engine() {
         for (text, expected) in [
+            (
+                "{{ 1.5 }}{{ 1e-3 }}{{ a.1.0 }}{{ 1.real }}{{ 0xfe }}{{ 1_0.e5 }}",
+                "0 | 0 | a . 0 . 0 | 0 . real | 0 | 0",
+            ),
             ("", ""),
             ("a { b } %} c", ""),
             ("a{{ b }}c", "b"),

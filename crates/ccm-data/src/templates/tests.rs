@@ -10,6 +10,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod kinds;
+
 /// Files and values to render with.
 #[derive(Default)]
 struct Scope {
@@ -44,6 +46,7 @@ impl TemplateScope for Scope {
                 ("html", Value::text("<a href=\"x\">&</a>")),
                 ("lines", Value::text("one\ntwo\n")),
                 ("largest", Value::Int(i64::MAX)),
+                ("text_ratio", Value::text("1.0")),
             ]),
             "Environ" => Value::map([("HOME", Value::text("/root"))]),
             _ => return None,
@@ -196,9 +199,14 @@ fn errors_have_kind_location_and_hint() {
         ("{% if data.no %}{% endif %}", "unknown-name @ t.j2:1:7 `data.no`"),
         ("{{ data.secret|uper }}", "unknown-function @ t.j2:1:16 `uper` | upper"),
         ("{{ data.secret is evn }}", "unknown-function @ t.j2:1:19 `evn`"),
-        ("{{ data.secret.upper() }}", "unknown-function @ t.j2:1:15 `.upper()` | upper, value | upper"),
+        ("{{ data.secret.splat() }}", "unknown-function @ t.j2:1:15 `.splat()`"),
+        (
+            "{{ data.secret.format(1) }}",
+            "unknown-function @ t.j2:1:15 `.format(1)` | \"%s-%d\" | format(a, b), a ~ \"-\" ~ b",
+        ),
+        ("{{ data.secret|to_yaml }}", "unknown-function @ t.j2:1:16 `to_yaml` | value | tojson"),
         ("{{ upper('x') }}", "unknown-function @ t.j2:1:4 `upper('x')` | upper, value | upper"),
-        ("{{ data.secret + 1 }}", "invalid-operand @ t.j2:1:4 `data.secret + 1`"),
+        ("{{ data.secret + 1 }}", "invalid-operand @ t.j2:1:4 `data.secret + 1` | | int, | float, ~, +"),
         ("{{ data.secret|int }}", "invalid-operand @ t.j2:1:16 `int`"),
         ("{{ data.largest ** 9 }}", "invalid-operand @ t.j2:1:4 `data.largest ** 9`"),
         ("{{ data.ratio // 0 }}", "invalid-operand @ t.j2:1:4 `data.ratio // 0`"),
@@ -275,7 +283,7 @@ fn hostile_templates_end_in_an_error() {
         ),
         (
             "large output",
-            "{% for i in range(99999) %}{{ '0123456789' * 100 }}{% endfor %}".to_owned(),
+            "{% for i in range(99999) %}{{ 'abcdefghij' * 100 }}{% endfor %}".to_owned(),
             "TooMuchOutput",
         ),
         ("large literal output", format!("{{% for i in range(99) %}}{}{{% endfor %}}", "x".repeat(1_000_000)), "TooMuchOutput"),
@@ -342,6 +350,10 @@ fn checked_filters_keep_their_results() {
 fn the_maximum_depth_fits_the_stack() {
     for text in [
         format!("{{{{ 1{} }}}}", "+1".repeat(999)),
+        format!("{{{{ 1{} }}}}", "*1".repeat(999)),
+        format!("{{{{ 1{} }}}}", "~1".repeat(999)),
+        format!("{{{{ 1{} }}}}", " and 1".repeat(999)),
+        format!("{{{{ {}1 }}}}", "not ".repeat(998)),
         format!("{{{{ {}1 }}}}", "-".repeat(998)),
         format!("{{{{ data{} is defined }}}}", "|d(1)".repeat(490)),
         format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(999)),
@@ -376,7 +388,7 @@ fn messages_hold_no_values() {
         "{{ data.secret.x.y }}",
         "{{ range(data.secret) }}",
         "{{ [1]|batch(data.secret) }}",
-        "{{ 'a'|indent(data.secret) }}",
+        "{{ 'a'|indent(data.users) }}",
         "{{ dict(data.secret) }}",
         "{{ namespace(data.secret) }}",
         "{{ ('%d ' ~ data.secret)|format(data.secret) }}",

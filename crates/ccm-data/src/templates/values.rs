@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ccm_expr::{Map, Value};
+use minijinja::Error;
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
-use minijinja::{Error, ErrorKind};
 
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
@@ -80,35 +80,28 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
             };
             crate::printed::to_text(&value).into_owned()
         }
+        ValueKind::Number if !value.is_integer() => match f64::try_from(value.clone()) {
+            Ok(float) => float_text(float).unwrap_or_else(|| value.to_string()),
+            Err(_) => value.to_string(),
+        },
         _ => value.to_string(),
     })
 }
 
-/// Methods of maps in Python, for templates written for it.
-pub(super) fn map_method(
-    map: &minijinja::Value,
-    method: &str,
-    arguments: &[minijinja::Value],
-) -> Result<minijinja::Value, Error> {
-    if map.kind() != ValueKind::Map {
-        return Err(Error::from(ErrorKind::UnknownMethod));
+/// Writes a very large or small number with an exponent, as Python does; `None` for others.
+fn float_text(number: f64) -> Option<String> {
+    if number == 0.0 || !number.is_finite() || (1e-4..1e16).contains(&number.abs()) {
+        return None;
     }
-    let keys = || map.try_iter();
-    match (method, arguments) {
-        ("keys", []) => Ok(keys()?.collect()),
-        ("values", []) => keys()?.map(|key| map.get_item(&key)).collect(),
-        ("items", []) => {
-            let item =
-                |key: minijinja::Value| Ok(minijinja::Value::from(vec![key.clone(), map.get_item(&key)?]));
-            keys()?.map(item).collect()
-        }
-        ("get", [key] | [key, _]) => {
-            let found = map.get_item(key)?;
-            let default = arguments.get(1).cloned().unwrap_or_else(|| minijinja::Value::from(()));
-            Ok(if found.is_undefined() { default } else { found })
-        }
-        _ => Err(Error::from(ErrorKind::UnknownMethod)),
-    }
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e')?;
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    Some(format!("{digits}e{sign}{exponent:0>2}"))
+}
+
+/// Converts JSON to a value of minijinja.
+pub(super) fn from_json(json: &serde_json::Value) -> minijinja::Value {
+    minijinja::Value::from(minijinja::value::Serde(json))
 }
 
 struct List(Arc<Vec<Value>>);

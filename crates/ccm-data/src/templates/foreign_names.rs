@@ -1,0 +1,73 @@
+//! Names of Jinja2, Ansible and Python that ccm has under another name, or on purpose not at all.
+
+/// Filters, with what to write.
+const FILTERS: [(&str, &str); 34] = [
+    ("ansible_vault", "write `credential(\"name\")`"),
+    ("checksum", "write `value | hash`"),
+    ("default_if_none", "write `value | default(…, true)`"),
+    ("expanduser", "write the path in full, or with `Environ.HOME`"),
+    ("fileglob", "list the files in `data`"),
+    ("forceescape", "write `value | escape`"),
+    ("from_yaml", "write the value into `data`"),
+    ("from_yaml_all", "write the values into `data`"),
+    ("human_readable", "write `value | filesizeformat(true)`"),
+    ("human_to_bytes", "write the number of bytes into `data`"),
+    ("ipaddr", "write the parts of the address into `data`"),
+    ("json_query", "write `lookup(\"data.path.#(key==value)\")`"),
+    ("lists_mergeby", "write the list into `data`"),
+    ("log", "write the number into `data`"),
+    ("pow", "write `value ** 2`"),
+    ("password_hash", "hash the password once, and write `credential(\"name\")`"),
+    ("random", "a template yields the same text in every run: write the value into `data`"),
+    ("random_mac", "a template yields the same text in every run: write the value into `data`"),
+    ("realpath", "write the path in full"),
+    ("regex_escape", "write the letters with `\\\\` before them"),
+    ("root", "write `value ** 0.5`"),
+    ("shuffle", "a template yields the same text in every run: write the list into `data`"),
+    ("splitext", "write `value.rpartition(\".\")`"),
+    ("strftime", "write the time with an expression: `now().Format(…)` in the manifest"),
+    ("striptags", "write the text without tags into `data`"),
+    ("to_datetime", "write the time with an expression: `date(…)` in the manifest"),
+    ("to_json", "write `value | tojson`"),
+    ("to_nice_json", "write `value | tojson(indent=4)`"),
+    ("to_nice_yaml", "write `value | tojson(indent=2)`, which is YAML too"),
+    ("to_uuid", "write the UUID into `data`"),
+    ("to_yaml", "write `value | tojson`, which is YAML too"),
+    ("type_debug", "write `value is string`, `value is number`, `value is mapping` and so on"),
+    ("vault", "write `credential(\"name\")`"),
+    ("wordwrap", "write the line ends into the text"),
+];
+
+/// Methods, with what to write.
+const METHODS: [(&str, &str); 20] = [
+    ("append", "a list does not change: write `{% set list = list + [element] %}`"),
+    ("casefold", "write `value.lower()`"),
+    ("clear", "write `{% set list = [] %}`"),
+    ("copy", "a value does not change, and needs no copy"),
+    ("encode", "write the text itself: it is UTF-8"),
+    ("expandtabs", "write `value.replace(\"\\t\", \"    \")`"),
+    ("extend", "a list does not change: write `{% set list = list + others %}`"),
+    ("format", "write `\"%s-%d\" | format(a, b)`, or `a ~ \"-\" ~ b`"),
+    ("insert", "a list does not change: write `{% set list = [element] + list %}`"),
+    ("islower", "write `value == value.lower()`"),
+    ("isspace", "write `value.strip() == \"\"`"),
+    ("isupper", "write `value == value.upper()`"),
+    ("pop", "a value does not change: write `list[:-1]`, or `map | dict2items | rejectattr(…)`"),
+    ("remove", "a list does not change: write `list | reject(\"eq\", element) | list`"),
+    ("reverse", "a list does not change: write `list | reverse`"),
+    ("setdefault", "a map does not change: write `{\"key\": default} | combine(map)`"),
+    ("sort", "a list does not change: write `list | sort`"),
+    ("swapcase", "write the text as it should be into `data`"),
+    ("translate", "write `value.replace(…)` for each letter"),
+    ("update", "a map does not change: write `map | combine(other)`"),
+];
+
+/// Returns what to write in place of a filter.
+pub(super) fn filter_counterpart(name: &str) -> Option<&'static str> {
+    FILTERS.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| *hint)
+}
+
+/// Returns what to write in place of a method.
+pub(super) fn method_counterpart(name: &str) -> Option<&'static str> {
+    METHODS.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| *hint)
+}

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod kinds;
+mod oracles;
 
 /// Files and values to render with.
 #[derive(Default)]

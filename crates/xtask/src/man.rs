@@ -57,8 +57,8 @@ pub(crate) fn pages(documentation: &Path) -> Result<Vec<File>, String> {
     root.build();
     let mut pages = Vec::new();
     add_pages(&root, &[], &sources, &mut pages)?;
-    let text = portable(&manifest::page(&read("manifest.md")?, &sources));
-    pages.push(File { name: format!("{}.5", manifest::NAME), text });
+    let manifests = manifest::pages(&read("manifest.md")?, &sources).into_iter();
+    pages.extend(manifests.map(|(name, text)| File { name: format!("{name}.5"), text: portable(&text) }));
     Ok(pages)
 }
 

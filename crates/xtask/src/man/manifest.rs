@@ -1,4 +1,4 @@
-//! The page about manifests, from its page of the documentation and the reference of `ccm explain`.
+//! The page about manifests, and one for each resource type, from the documentation and the reference of `ccm explain`.
 
 use ccm_runtime::{Config, Explanation, PropertyReference, Session, TypeReference};
 
@@ -13,24 +13,50 @@ pub(crate) const NAME: &str = "ccm-manifest";
 /// Marker of the properties of every resource in the documentation.
 const COMMON: &str = "properties of every resource";
 
-/// Returns the page.
-pub(crate) fn page(documentation: &str, sources: &PageSources) -> String {
+/// Returns the page about manifests, then those of the types, each with its name.
+pub(crate) fn pages(documentation: &str, sources: &PageSources) -> Vec<(String, String)> {
     let types = types();
+    let pages = types.iter().map(|found| (type_page_name(found), type_page(found, sources)));
+    std::iter::once((NAME.to_owned(), page(documentation, &types, sources))).chain(pages).collect()
+}
+
+/// Returns the name of the page of a type: `ccm-file` for `file`.
+fn type_page_name(found: &TypeReference) -> String {
+    format!("ccm-{}", found.name)
+}
+
+fn page(documentation: &str, types: &[TypeReference], sources: &PageSources) -> String {
     let mut title = Roff::new();
     title.control("TH", [&*NAME.to_uppercase(), "5", &sources.date, &sources.version, MANUAL]);
     let mut roff = Roff::new();
     roff.control("SH", ["NAME"]);
-    roff.text([roman(NAME), roman(" - manifests, resource types and their properties")]);
+    roff.text([roman(NAME), roman(" - manifests and the properties of every resource")]);
     markdown::add_page(&mut roff, documentation, |roff, marker| {
         if let (COMMON, Some(first)) = (marker, types.first()) {
             add_properties(roff, &first.common);
         }
     });
-    for found in &types {
-        add_type(&mut roff, found);
+    roff.control("SH", ["RESOURCE TYPES"]);
+    for found in types {
+        add_item(&mut roff, reference(&type_page_name(found), 5), inlines(found.summary));
     }
     roff.control("SH", ["SEE ALSO"]);
     let others = ["ccm", "ccm-apply", "ccm-validate", "ccm-explain"].map(|name| reference(name, 1));
+    roff.text(others.join(&roman(", "))).control("PP", []).text([bold("/usr/share/doc/ccm/")]);
+    title.render() + LAYOUT + &roff.render()
+}
+
+fn type_page(found: &TypeReference, sources: &PageSources) -> String {
+    let name = type_page_name(found);
+    let mut title = Roff::new();
+    title.control("TH", [&*name.to_uppercase(), "5", &sources.date, &sources.version, MANUAL]);
+    let mut roff = Roff::new();
+    roff.control("SH", ["NAME"]);
+    roff.text([roman(&name), roman(format!(" - resource type {} of manifests", found.name))]);
+    roff.control("SH", ["DESCRIPTION"]);
+    add_type(&mut roff, found);
+    roff.control("SH", ["SEE ALSO"]);
+    let others = [reference(NAME, 5), reference("ccm-explain", 1)];
     roff.text(others.join(&roman(", "))).control("PP", []).text([bold("/usr/share/doc/ccm/")]);
     title.render() + LAYOUT + &roff.render()
 }
@@ -44,7 +70,6 @@ fn types() -> Vec<TypeReference> {
 }
 
 fn add_type(roff: &mut Roff, found: &TypeReference) {
-    roff.control("SH", [&*format!("RESOURCE TYPE {}", found.name.to_uppercase())]);
     roff.text(inlines(found.summary));
     if let [default, ..] = found.ensures[..] {
         let ensures = words(&found.ensures);
@@ -53,9 +78,11 @@ fn add_type(roff: &mut Roff, found: &TypeReference) {
     if !found.providers.is_empty() {
         roff.control("PP", []).text(inlines(&format!("`provider`: {}.", words(&found.providers))));
     }
+    roff.control("SH", ["PROPERTIES"]);
+    roff.text([roman("The properties of every resource are in "), bold("ccm-manifest"), roman("(5).")]);
     add_properties(roff, &found.properties);
     if !found.settings.is_empty() {
-        roff.control("SS", ["Keys below ccm of a manifest"]);
+        roff.control("SH", ["KEYS BELOW CCM OF A MANIFEST"]);
         add_properties(roff, &found.settings);
     }
 }

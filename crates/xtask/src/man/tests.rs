@@ -91,15 +91,16 @@ fn pages_of_commands_have_their_sections() {
 }
 
 #[test]
-fn every_type_and_property_is_in_the_page_of_manifests() {
+fn every_type_has_a_page_with_its_properties() {
     let pages = all();
     let manifest = page(&pages, "ccm-manifest.5");
     for found in ccm_resources::types() {
-        let title = format!("RESOURCE TYPE {}", found.name().to_uppercase());
-        assert!(sections(manifest).contains(&&*title), "{title}");
+        let name = format!("ccm-{}", found.name());
+        let of_type = page(&pages, &format!("{name}.5"));
+        assert!(manifest.contains(&name.replace('-', "\\-")) || manifest.contains(&name), "{name}");
         for property in found.properties() {
             let term = format!("\n.TP\n\\fB{}\\fR (", property.name.replace('-', "\\-"));
-            assert!(manifest.contains(&term), "{}.{}", found.name(), property.name);
+            assert!(of_type.contains(&term), "{}.{}", found.name(), property.name);
         }
     }
     for property in ccm_properties::CommonProperty::ALL {
@@ -107,6 +108,17 @@ fn every_type_and_property_is_in_the_page_of_manifests() {
         assert!(manifest.contains(&term), "{}", property.spec().name);
     }
     assert!(!manifest.contains("| Property |"), "a generated table is not left out");
+}
+
+#[test]
+fn no_page_is_longer_than_a_person_reads() {
+    const MAX_LINES: usize = 400;
+    for page in all() {
+        let lines = said("groff", &["-man", "-Tutf8", "-rLL=78n"], &page).map(|text| text.lines().count());
+        // Without groff, a line of the source takes about one line.
+        let lines = lines.unwrap_or_else(|| page.text.lines().filter(|line| !line.starts_with('.')).count());
+        assert!(lines <= MAX_LINES, "{}: {lines}", page.name);
+    }
 }
 
 /// Returns what a program prints about a page; `None` if it is not installed.

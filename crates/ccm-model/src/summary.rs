@@ -10,8 +10,7 @@ use crate::{Outcome, RefreshSummary, SkipCause, StopCause};
 
 /// Number of resources with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(deny_unknown_fields)]
+#[serde(from = "CountsRecord", into = "CountsRecord")]
 pub struct Counts {
     /// All resources of the catalog.
     pub total: usize,
@@ -31,6 +30,90 @@ pub struct Counts {
     pub unmet: usize,
     /// Resources skipped for any other reason.
     pub skipped: usize,
+}
+
+/// Counts as they are recorded, with an earlier name beside the present one.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "Counts", deny_unknown_fields)]
+struct CountsRecord {
+    /// All resources of the catalog.
+    total: usize,
+    /// Resources in the desired state, or with nothing to do.
+    unchanged: usize,
+    /// Changed resources; in noop, resources that would be changed.
+    changed: usize,
+    /// Refreshed resources; in noop, resources that would be refreshed.
+    refreshed: usize,
+    /// Resources of child manifests in noop that a real run would have changed.
+    pending_changes: usize,
+    /// Resources of child manifests in noop that a real run would have refreshed.
+    pending_refreshes: usize,
+    /// Failed resources.
+    failed: usize,
+    /// Resources skipped because a dependency failed or is in noop.
+    dependency_failed: usize,
+    /// Earlier name of `dependency_failed`, which the next release leaves out.
+    unmet: usize,
+    /// Resources skipped for any other reason.
+    skipped: usize,
+}
+
+impl From<CountsRecord> for Counts {
+    fn from(record: CountsRecord) -> Self {
+        let CountsRecord {
+            total,
+            unchanged,
+            changed,
+            refreshed,
+            pending_changes,
+            pending_refreshes,
+            failed,
+            dependency_failed,
+            unmet,
+            skipped,
+        } = record;
+        let unmet = dependency_failed.max(unmet);
+        Self {
+            total,
+            unchanged,
+            changed,
+            refreshed,
+            pending_changes,
+            pending_refreshes,
+            failed,
+            unmet,
+            skipped,
+        }
+    }
+}
+
+impl From<Counts> for CountsRecord {
+    fn from(counts: Counts) -> Self {
+        let Counts {
+            total,
+            unchanged,
+            changed,
+            refreshed,
+            pending_changes,
+            pending_refreshes,
+            failed,
+            unmet,
+            skipped,
+        } = counts;
+        Self {
+            total,
+            unchanged,
+            changed,
+            refreshed,
+            pending_changes,
+            pending_refreshes,
+            failed,
+            dependency_failed: unmet,
+            unmet,
+            skipped,
+        }
+    }
 }
 
 impl Counts {

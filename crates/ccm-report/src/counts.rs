@@ -33,7 +33,7 @@ impl CountedGroup {
             Self::WouldChange => "would change",
             Self::WouldRefresh => "would refresh",
             Self::Failed => "failed",
-            Self::SkippedAfterFailure => "skipped because of failures",
+            Self::SkippedAfterFailure => "dependency failed",
             Self::Skipped => "skipped",
         }
     }
@@ -43,7 +43,7 @@ impl CountedGroup {
         match self {
             Self::WouldChange => "would_change",
             Self::WouldRefresh => "would_refresh",
-            Self::SkippedAfterFailure => "skipped_after_failure",
+            Self::SkippedAfterFailure => "dependency_failed",
             _ => self.words(),
         }
     }

@@ -82,7 +82,7 @@ impl From<TransactionLine<'_>> for Transaction {
             reason: reason.map(|text| Reason { rule, text: text.into_owned().into() }),
             guards: line.guards.into_owned(),
             triggered_by: line.triggered_by.into_owned(),
-            pending_refreshes: line.pending_refreshes.into_owned(),
+            pending_refreshes: present(line.pending.into_owned(), line.owed.into_owned()),
             warnings: line.warnings.into_owned(),
             notes: line.notes.into_owned(),
             state: line.status.map(Cow::into_owned),
@@ -113,6 +113,11 @@ fn node(value: Json) -> Node {
     Node { value, span: Span::default() }
 }
 
+/// Returns the elements of a field that earlier records have under another name.
+fn present<T>(elements: Vec<T>, under_earlier_name: Vec<T>) -> Vec<T> {
+    if elements.is_empty() { under_earlier_name } else { elements }
+}
+
 impl From<SummaryLine<'_>> for RunSummary {
     fn from(line: SummaryLine<'_>) -> Self {
         Self {
@@ -122,8 +127,14 @@ impl From<SummaryLine<'_>> for RunSummary {
             stopped: line.stopped.map(|stopped| stopped.cause),
             message: line.message.map(Cow::into_owned),
             refreshes: RefreshSummary {
-                pending: line.pending.into_iter().map(|line| line.pending.into_owned()).collect(),
-                cancelled: line.cancelled.into_iter().map(|line| line.cancelled.into_owned()).collect(),
+                pending: present(line.pending, line.owed)
+                    .into_iter()
+                    .map(|line| line.pending.into_owned())
+                    .collect(),
+                cancelled: present(line.cancelled, line.settled)
+                    .into_iter()
+                    .map(|line| line.cancelled.into_owned())
+                    .collect(),
                 damage: line.ledger_damage.map(Cow::into_owned),
                 unwritten: line.ledger_error.into_owned(),
             },

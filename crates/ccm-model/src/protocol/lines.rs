@@ -75,7 +75,8 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
             outcome: OutcomeName::from(outcome),
             reason: transaction.reason_text().map(Cow::from).or_else(|| skip_reason().map(Cow::from)),
             triggered_by: transaction.triggered_by.as_slice().into(),
-            pending_refreshes: transaction.pending_refreshes.as_slice().into(),
+            pending: transaction.pending_refreshes.as_slice().into(),
+            owed: transaction.pending_refreshes.as_slice().into(),
             warnings: transaction.warnings.as_slice().into(),
             notes: transaction.notes.as_slice().into(),
             diff: transaction.diff.as_deref().map(Cow::from),
@@ -100,10 +101,12 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
             pending: Cow::Borrowed(pending),
             message: pending.cause.to_string().into(),
         });
+        let pending: Vec<_> = pending.collect();
         let cancelled = summary.refreshes.cancelled.iter().map(|cancelled| CancelledRefreshRecord {
             cancelled: Cow::Borrowed(cancelled),
             message: cancelled.explanation().into(),
         });
+        let cancelled: Vec<_> = cancelled.collect();
         Self {
             protocol: SummaryProtocol::V1,
             event_id: Cow::default(),
@@ -115,8 +118,10 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
             counts: summary.counts,
             stopped: summary.stopped.as_ref().map(StopRecord::from),
             message: summary.message.as_deref().map(Cow::from),
-            pending: pending.collect(),
-            cancelled: cancelled.collect(),
+            owed: pending.clone(),
+            pending,
+            settled: cancelled.clone(),
+            cancelled,
             ledger_damage: summary.refreshes.damage.as_deref().map(Cow::from),
             ledger_error: summary.refreshes.unwritten.as_slice().into(),
             changed_again: None,

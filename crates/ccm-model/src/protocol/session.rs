@@ -90,11 +90,21 @@ pub struct SummaryLine<'a> {
     /// The `post_message` of the manifest.
     pub message: Option<Cow<'a, str>>,
     /// Refreshes that are pending at the end of the run.
-    #[serde(rename = "owed")]
+    #[serde(default)]
+    #[schemars(!default)]
     pub pending: Vec<PendingRefreshRecord<'a>>,
+    /// Earlier name of `pending`, which the next release leaves out.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub owed: Vec<PendingRefreshRecord<'a>>,
     /// Refreshes that were cancelled, because a part of the manifest was removed.
-    #[serde(rename = "settled")]
+    #[serde(default)]
+    #[schemars(!default)]
     pub cancelled: Vec<CancelledRefreshRecord<'a>>,
+    /// Earlier name of `cancelled`, which the next release leaves out.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub settled: Vec<CancelledRefreshRecord<'a>>,
     /// Damage of the ledger, which made every refresh pending, and how the file is kept.
     pub ledger_damage: Option<Cow<'a, str>>,
     /// Error of writing the ledger, then its causes. Empty if the ledger is up to date.

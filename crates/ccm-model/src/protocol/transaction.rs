@@ -83,8 +83,13 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Resources whose change triggered this one, in this run or an earlier one.
     pub triggered_by: Cow<'a, [ResourceId]>,
     /// Pending refreshes of an earlier run that triggered this resource.
-    #[serde(rename = "owed")]
-    pub pending_refreshes: Cow<'a, [PendingRefresh]>,
+    #[serde(default)]
+    #[schemars(!default)]
+    pub pending: Cow<'a, [PendingRefresh]>,
+    /// Earlier name of `pending`, which the next release leaves out.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub owed: Cow<'a, [PendingRefresh]>,
     /// Problems that are no failure.
     pub warnings: Cow<'a, [String]>,
     /// Other things that were done, such as a backup and its path.

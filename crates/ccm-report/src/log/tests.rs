@@ -109,7 +109,7 @@ fn events() -> Vec<Event> {
 const FAILURES: &str = r#"ERROR exec#migrate failed error="exit code 7 not in allowed returns [0]" command=migrate changed=maybe at=site.yaml:12:9 hint="raise `timeout`" runtime=1.2s
 ERROR exec#migrate output stderr="no such database"
 ERROR exec#start skipped cause="exec#migrate failed"
-ERROR run finished runtime=2.5s resources=6 unchanged=1 changed=2 would_change=1 failed=1 skipped_after_failure=1 id=01a200cb-277e
+ERROR run finished runtime=2.5s resources=6 unchanged=1 changed=2 would_change=1 failed=1 dependency_failed=1 id=01a200cb-277e
 "#;
 
 #[test]

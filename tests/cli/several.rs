@@ -36,7 +36,6 @@ fn manifests_are_applied_in_their_order_and_recorded_by_themselves() {
 [host]: [dir]/b.yaml
   x exec fails   failed: exit code 1 not in allowed returns [0]
       command: false
-      something may have been changed
       at b.yaml:4:19
       all output: ccm history [id] fails --state-dir [state]
   failed: exec#fails

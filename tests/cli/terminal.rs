@@ -67,6 +67,54 @@ fn on_terminal(scratch: &Scratch, command: &str) -> Child {
         .expect("script")
 }
 
+/// Returns what commands on a terminal of a width show.
+fn shown_on_terminal(scratch: &Scratch, width: usize, variables: &str, commands: &[&str]) -> String {
+    let state = scratch.state().display().to_string();
+    let lines: Vec<String> = commands
+        .iter()
+        .map(|command| {
+            format!("env -i LC_ALL=C.UTF-8 TERM=xterm {variables} {} {command} --state-dir {state}", binary())
+        })
+        .collect();
+    let mut script = on_terminal(scratch, &format!("stty cols {width}; {}", lines.join("; ")));
+    script.wait().expect("its end");
+    let text = scratch.read("typescript").expect("what the terminal showed");
+    let lines = text.lines().filter(|line| !line.starts_with("Script ")).map(str::trim_end);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tables_fit_the_terminal() {
+    let scratch = Scratch::new();
+    let directory = "sites/of/the/team/that/runs/the/shop/and/its/database";
+    let (manifest, kept) = (format!("{directory}/web.yaml"), scratch.at(&format!("{directory}/kept.conf")));
+    scratch.write(&format!("{directory}/kept.conf"), "old\n");
+    scratch.write(
+        &manifest,
+        format!("ccm: {{resources: [{{file: [{{{kept}: {{content: new, backup: true}}}}]}}]}}"),
+    );
+    assert_eq!(crate::ccm(&scratch, &["apply", &manifest]).run().code, 0);
+    let tables = ["history", "status", "history last --slowest", "backup list"];
+    for (width, variables, fits) in
+        [(40, "", 40), (80, "", 80), (200, "", 200), (40, "COLUMNS=80", 80), (80, "COLUMNS=none", 80)]
+    {
+        let text = shown_on_terminal(&scratch, width, variables, &tables);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+        assert!(widest <= fits, "{widest} of {fits}\n{text}");
+        // The beginning and the end of a path stay.
+        let [heads, manifests, backups] =
+            ["MANIFEST", "web.yaml", "kept.conf"].map(|part| text.matches(part).count());
+        assert_eq!((heads, manifests > 1, backups), (2, true, 2), "{text}");
+        assert!(text.contains("BY") && text.contains("root") || !is_root(), "{text}");
+    }
+    let piped = crate::ccm(&scratch, &["history"]).variable("COLUMNS", "40").run();
+    assert!(piped.stdout.contains(&format!("[dir]/{manifest}\n")), "{}", piped.shown());
+}
+
+fn is_root() -> bool {
+    crate::owner().starts_with("root:")
+}
+
 #[test]
 fn progress_of_a_file_is_shown_and_can_be_interrupted() {
     let scratch = Scratch::new();

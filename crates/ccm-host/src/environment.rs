@@ -50,6 +50,11 @@ fn entered_directory() -> Option<PathBuf> {
     (path.is_absolute() && is_normal && is_same).then_some(path)
 }
 
+/// Returns the arguments of this process that are text.
+pub fn own_arguments() -> Vec<String> {
+    std::env::args_os().skip(1).filter_map(|argument| argument.into_string().ok()).collect()
+}
+
 /// Returns the path of the program of this process.
 pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
@@ -97,9 +102,11 @@ impl Terminal {
     }
 }
 
-/// Returns the number of characters on a line of the terminal behind standard output. `None` if there is none.
+/// Returns the number of characters on a line of the terminal behind standard output, or the one that `COLUMNS` sets
+/// instead. `None` if there is no terminal.
 pub fn output_width() -> Option<usize> {
-    io::stdout().is_terminal().then(|| columns(io::stdout()))
+    let set = || variable("COLUMNS")?.to_str()?.parse().ok().filter(|columns| *columns > 0);
+    io::stdout().is_terminal().then(|| set().unwrap_or_else(|| columns(io::stdout())))
 }
 
 fn columns(terminal: impl AsFd) -> usize {

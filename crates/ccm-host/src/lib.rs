@@ -105,7 +105,7 @@ pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed
 pub use credentials::{CredentialError, credential, credential_of_file};
 pub use environment::{
     Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
-    own_program, random, random_secret, variable,
+    own_arguments, own_program, random, random_secret, variable,
 };
 pub use executor::{
     BaseEnvironment, ClosedPlan, Commands, ContainerError, ContainerNetwork, ContainerOutcome,

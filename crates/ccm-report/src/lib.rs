@@ -18,6 +18,7 @@ mod output_buffer;
 mod progress;
 mod screen;
 mod store;
+mod table;
 mod text;
 
 pub use error::ReportError;
@@ -30,6 +31,7 @@ pub use screen::Screen;
 pub use store::{
     DiffSpace, Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource,
     ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun,
-    StoredSummary, columns, rounded,
+    StoredSummary, rounded,
 };
+pub use table::{Column, table};
 pub use text::{TextOptions, TextReport, Verbosity, pending_line};

@@ -26,7 +26,7 @@ pub use executions::{Execution, ExecutionError, RecordedResource};
 pub use filter::RunFilter;
 pub use history::{FindError, History, MatchingRun, StoredRun};
 use retention::retain;
-pub use show::{columns, rounded};
+pub use show::rounded;
 use summary::SlowResources;
 pub use summary::{RunOutcome, SlowResource, StoredSummary};
 

@@ -15,8 +15,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use ccm_model::{
-    Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, RunSummary, SessionStarted,
-    SkipCause, StopCause, Transaction, escape_control,
+    Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, ResourceId, RunSummary,
+    SessionStarted, SkipCause, StopCause, Transaction, escape_control,
 };
 
 use self::layout::{DIM, Page};
@@ -63,6 +63,15 @@ impl<W: Write> TextReport<W> {
     /// Builds a report of a recorded run.
     pub(crate) fn of_record(out: W, options: TextOptions) -> Self {
         Self { is_record: true, ..Self::new(out, options) }
+    }
+
+    /// Makes room for the resources of all manifests, so that the words behind their names stand in one column.
+    #[must_use]
+    pub fn with_resources<'i>(mut self, ids: impl IntoIterator<Item = &'i ResourceId>) -> Self {
+        for id in ids {
+            self.widths.widen(&escape_control(&id.type_name), &escape_control(&id.name));
+        }
+        self
     }
 
     /// Writes the lines of an event. [`TextReport::finish`] returns the first error, after which nothing is

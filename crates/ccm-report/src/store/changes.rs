@@ -6,8 +6,9 @@ use ccm_host::LocalZone;
 use ccm_model::{Event, EventLine, ResourceId, TransactionLine, display_timestamp, escape_control};
 use serde_json::{Value, json};
 
-use super::show::{age, columns, report_of};
+use super::show::{age, report_of};
 use super::{History, StoreError, StoredRun};
+use crate::table::{Column, table};
 
 /// Change of a resource in a recorded run.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,8 +115,14 @@ impl ResourceChanges<'_> {
                     escape_control(change.run.manifest()).into_owned(),
                 ]
             };
-            let heads = ["TIME", "RUN", "OUTCOME", "MANIFEST"].map(str::to_owned);
-            text += &columns(heads, earlier.iter().map(row).collect());
+            let heads = [
+                Column::new("TIME"),
+                Column::new("RUN"),
+                Column::new("OUTCOME").optional(),
+                Column::new("MANIFEST").cut_to(12),
+            ];
+            let rows: Vec<_> = earlier.iter().map(row).collect();
+            text += &table(heads, &rows, history.screen);
         }
         text
     }

@@ -11,7 +11,19 @@ use serde_json::{Value, json};
 
 use super::{History, RunOutcome, StoredRun, StoredSummary};
 use crate::screen::Screen;
+use crate::table::{Column, table};
 use crate::text::{TextOptions, TextReport, Verbosity, summary};
+
+/// Columns of the list of runs.
+const COLUMNS: [Column; 7] = [
+    Column::new("BEGIN"),
+    Column::new("DURATION").optional(),
+    Column::new("RUN"),
+    Column::new("EXIT").optional(),
+    Column::new("RESOURCES").cut_to(16),
+    Column::new("BY").cut_to(8),
+    Column::new("MANIFEST").cut_to(12),
+];
 
 impl History {
     /// Returns runs as text, a line each.
@@ -22,8 +34,8 @@ impl History {
         if runs.is_empty() {
             return format!("none of the {} recorded runs matches\n", self.runs().len());
         }
-        let heads = ["BEGIN", "DURATION", "RUN", "EXIT", "RESOURCES", "BY", "MANIFEST"].map(str::to_owned);
-        columns(heads, runs.iter().map(|run| self.row(run, zone)).collect())
+        let rows: Vec<_> = runs.iter().map(|run| self.row(run, zone)).collect();
+        table(COLUMNS, &rows, self.screen)
     }
 
     fn row(&self, run: &StoredRun, zone: &LocalZone) -> [String; 7] {
@@ -40,7 +52,7 @@ impl History {
             None if run.ended => ("-".to_owned(), "?".to_owned(), "no summary".to_owned()),
             None => ("-".to_owned(), "-".to_owned(), "unfinished".to_owned()),
         };
-        let by = run.started_by().map_or_else(|| "-".to_owned(), |started| plain(&started.label()));
+        let by = run.started_by().map_or_else(|| "-".to_owned(), |started| plain(&started.short_label()));
         let short = self.short(&run.id).to_owned();
         [run.begin(zone), duration, short, exit, counts, by, plain(run.manifest())]
     }
@@ -165,26 +177,17 @@ impl StoredRun {
 /// Returns the report of recorded events.
 pub(super) fn report_of(events: impl IntoIterator<Item = Event>, screen: Screen) -> String {
     let options = TextOptions { verbosity: Verbosity::Verbose, screen, ..TextOptions::default() };
-    let mut report = TextReport::of_record(Vec::new(), options);
-    for event in events {
-        report.accept(&event);
+    let events: Vec<Event> = events.into_iter().collect();
+    let ids = events.iter().filter_map(|event| match event {
+        Event::ResourceFinished(transaction) => Some(&transaction.id),
+        _ => None,
+    });
+    let mut report = TextReport::of_record(Vec::new(), options).with_resources(ids);
+    for event in &events {
+        report.accept(event);
     }
     // Memory takes everything.
     String::from_utf8_lossy(&report.into_inner().unwrap_or_default()).into_owned()
-}
-
-/// Returns lines with aligned columns below their heads.
-pub fn columns<const N: usize>(heads: [String; N], rows: Vec<[String; N]>) -> String {
-    let rows: Vec<[String; N]> = [heads].into_iter().chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        text += cells.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns the time since a moment, such as `3h ago`.

@@ -3,8 +3,9 @@
 use ccm_model::{EventLine, ResourceId, TransactionLine, display_duration, escape_control};
 use serde_json::{Value, json};
 
-use super::show::columns;
 use super::{SlowResource, StoredRun};
+use crate::screen::{Screen, columns};
+use crate::table::{Column, table};
 
 impl StoredRun {
     /// Returns the slowest resources, the slowest first. Without a summary, these are the slowest of the
@@ -26,7 +27,7 @@ impl StoredRun {
 }
 
 /// Returns the slowest resources of a run as text, a line each.
-pub(super) fn text(slowest: &[SlowResource]) -> String {
+pub(super) fn text(slowest: &[SlowResource], screen: Screen) -> String {
     if slowest.is_empty() {
         return "no slow resource is recorded\n".to_owned();
     }
@@ -34,8 +35,8 @@ pub(super) fn text(slowest: &[SlowResource]) -> String {
         let outcome = json!(slow.outcome).as_str().unwrap_or_default().replace('_', " ");
         [display_duration(slow.duration), outcome, escape_control(&slow.resource).into_owned()]
     };
-    let heads = ["DURATION", "OUTCOME", "RESOURCE"].map(str::to_owned);
-    columns(heads, slowest.iter().map(row).collect())
+    let heads = [Column::new("DURATION"), Column::new("OUTCOME"), Column::new("RESOURCE").cut_to(16)];
+    table(heads, &slowest.iter().map(row).collect::<Vec<_>>(), screen)
 }
 
 /// Returns the slowest resources of a run as JSON.
@@ -50,7 +51,11 @@ impl super::History {
             format!(", which took {}", display_duration(summary.duration))
         });
         let manifest = escape_control(run.manifest());
-        format!("run {} of {manifest}{duration}\n", self.short(&run.id)) + &text(&run.slowest(events, limit))
+        let short = self.short(&run.id);
+        let taken = columns(&format!("run {short} of {duration}"));
+        let room = self.screen.width.map_or(usize::MAX, |width| width.saturating_sub(taken));
+        let manifest = self.screen.cut(&manifest, room);
+        format!("run {short} of {manifest}{duration}\n") + &text(&run.slowest(events, limit), self.screen)
     }
 
     /// Returns the slowest resources of a run as JSON.
@@ -83,6 +88,6 @@ DURATION  OUTCOME    RESOURCE
 3s        unchanged  exec#a
 20ms      unchanged  exec#b
 ";
-        assert_eq!(text(&run.slowest(&[], 2)), expected);
+        assert_eq!(text(&run.slowest(&[], 2), Screen::default()), expected);
     }
 }

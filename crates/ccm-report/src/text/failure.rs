@@ -35,10 +35,10 @@ pub(super) fn write(
         }
         tail.lines.iter().try_for_each(|line| page.output(stream, line))?;
     }
-    if failure.changed {
-        page.styled_below(FAILURE, "", "something may have been changed")?;
-    } else {
+    if !failure.changed {
         page.below("", "nothing was changed")?;
+    } else if !has_own_result(transaction, failure) {
+        page.styled_below(FAILURE, "", "something may have been changed")?;
     }
     failure.hints.iter().try_for_each(|hint| page.below("hint: ", hint))?;
     match &failure.location {
@@ -61,6 +61,13 @@ pub(super) fn write(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns `true` for a command of an exec that ended by itself. Only its author knows what it changed before.
+fn has_own_result(transaction: &Transaction, failure: &Failure) -> bool {
+    let is_result =
+        matches!(failure.kind, FailureKind::Exit | FailureKind::Expectation | FailureKind::Capture);
+    &*transaction.id.type_name == "exec" && is_result
 }
 
 /// Returns `true` if the record of the run holds more about the failure. Of a sensitive exec, it holds no output.

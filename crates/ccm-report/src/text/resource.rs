@@ -50,7 +50,7 @@ fn is_by_failure(cause: &SkipCause) -> bool {
     )
 }
 
-/// Widths of the columns of types and names. They grow with what was written, up to a limit.
+/// Widths of the columns of types and names. They grow with what is announced or written, up to a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColumnWidths {
     kind: usize,
@@ -59,7 +59,13 @@ pub(super) struct ColumnWidths {
 
 impl ColumnWidths {
     const MAX_KIND: usize = 18;
-    const MAX_NAME: usize = 36;
+    const MAX_NAME: usize = 48;
+
+    /// Makes room for a type and a name.
+    pub(super) fn widen(&mut self, kind: &str, name: &str) {
+        self.kind = self.kind.max(columns(kind)).min(Self::MAX_KIND);
+        self.name = self.name.max(columns(name)).min(Self::MAX_NAME);
+    }
 }
 
 impl Default for ColumnWidths {
@@ -68,11 +74,11 @@ impl Default for ColumnWidths {
     }
 }
 
-/// Smallest part of a name on a line with other text.
+/// Smallest width of the column of names on a terminal.
 const MIN_NAME: usize = 24;
 /// Columns between a name and what was done.
 const GAP: usize = 3;
-/// Columns from which on names can take more than the smallest part.
+/// Columns from which on names can take more than the smallest width.
 const WIDE: usize = 100;
 
 /// Line of a resource.
@@ -189,24 +195,19 @@ fn write_line(
         writeln!(page.out, "{DIM}{kind}{DIM:#} {}", page.screen.cut(&name, rest))?;
         return write_narrow(page, *style, words, inline);
     }
-    widths.kind = widths.kind.max(columns(&kind)).min(ColumnWidths::MAX_KIND);
-    widths.name = widths.name.max(columns(&name)).min(ColumnWidths::MAX_NAME);
+    widths.widen(&kind, &name);
     let kind_pad = widths.kind.saturating_sub(columns(&kind)) + 2;
     write!(page.out, "{DIM}{kind}{DIM:#}{:kind_pad$}", "")?;
     let free = page.screen.width.map(|width| width.saturating_sub(4 + columns(&kind) + kind_pad));
     let mut remark = words.in_parentheses(true);
     let mut needed = columns(&words.verb) + columns_behind(inline.unwrap_or(&words.what), &remark);
-    let mut placement = NamePlacement::new(page.screen, &name, widths.name, free, needed);
+    let placement = NamePlacement::new(page.screen, &name, widths.name, free);
     let mut why = None;
     if placement.room < needed && !words.why.is_empty() {
         // What was done matters more than why.
         remark = words.in_parentheses(false);
         needed = columns(&words.verb) + columns_behind(&words.what, &remark);
-        placement = NamePlacement::new(page.screen, &name, widths.name, free, needed);
         why = Some(&words.why);
-    }
-    if placement.room < needed {
-        placement = placement.unaligned(page.screen, &name, free, needed);
     }
     let NamePlacement { shown, pad, room } = placement;
     write!(page.out, "{shown}{:pad$}{style}{}{style:#}", "", words.verb)?;
@@ -244,25 +245,17 @@ struct NamePlacement<'a> {
 }
 
 impl<'a> NamePlacement<'a> {
-    /// Puts the words below those of other lines. A long name gets the columns that the words do not need.
-    fn new(screen: Screen, name: &'a str, column: usize, free: Option<usize>, needed: usize) -> Self {
+    /// Puts the words below those of other lines. On a terminal, a name that is longer than its column is cut.
+    fn new(screen: Screen, name: &'a str, column: usize, free: Option<usize>) -> Self {
         let Some(free) = free else {
             let pad = column.saturating_sub(columns(name)) + GAP;
             return Self { shown: Cow::Borrowed(name), pad, room: usize::MAX };
         };
-        let column = if free < WIDE { column.min(MIN_NAME) } else { column };
-        let shown = screen.cut(name, column.max(free.saturating_sub(GAP + needed)));
-        let taken = columns(&shown);
-        let pad = column.saturating_sub(taken) + GAP;
-        Self { shown, pad, room: free.saturating_sub(taken + pad) }
-    }
-
-    /// Puts the words as far to the left as possible.
-    fn unaligned(self, screen: Screen, name: &'a str, free: Option<usize>, needed: usize) -> Self {
-        let Some(free) = free else { return self };
-        let shown = screen.cut(name, free.saturating_sub(GAP + needed).max(MIN_NAME.min(free)));
-        let taken = columns(&shown);
-        Self { shown, pad: GAP, room: free.saturating_sub(taken + GAP) }
+        // The words need the greater part of the line.
+        let column = column.min(if free < WIDE { MIN_NAME } else { free * 2 / 5 });
+        let shown = screen.cut(name, column);
+        let pad = column.saturating_sub(columns(&shown)) + GAP;
+        Self { shown, pad, room: free.saturating_sub(column + GAP) }
     }
 }
 

@@ -262,8 +262,8 @@ proptest! {
             Event::SessionFinished(Box::new(RunSummary { stopped, message, ..summary(Counts::default()) })),
         ];
         let text = text(Verbosity::Everything, &events);
-        // Failed: one line each for command, cause, triggers, reason and warning, two of output, changed, hint, state.
-        prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 1 + 11 + 1 + 1 + 3, "{}", text);
+        // Failed: one line each for command, cause, triggers, reason and warning, two of output, hint, state.
+        prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 1 + 10 + 1 + 1 + 3, "{}", text);
         let control = |character: char| character.is_control() && character != '\n' && character != '\t';
         prop_assert!(!text.contains(control), "{:?}", text);
         prop_assert!(!text.contains(['\u{2028}', '\u{202e}']), "{:?}", text);

@@ -229,12 +229,25 @@ fn a_failure_shows_command_causes_output_effect_hints_and_location() {
       stdout | INFO  exec#job stable
       stdout |
       stderr | a<TAB>b\\u{1b}[2J
-      something may have been changed
       hint: raise `timeout`
       at site.yaml:12:9
 "
     .replace("<TAB>", "\t");
     assert_eq!(line(failed.clone()), expected);
+    // A command that ccm ended has not said how far it came.
+    for (kind, is_said) in [
+        (FailureKind::Exit, false),
+        (FailureKind::Expectation, false),
+        (FailureKind::Timeout, true),
+        (FailureKind::Stopped, true),
+        (FailureKind::Signal, true),
+    ] {
+        let mut ended = failed.clone();
+        if let Outcome::Failed(failure) = &mut ended.outcome {
+            failure.kind = kind;
+        }
+        assert_eq!(line(ended).contains("something may have been changed"), is_said, "{kind:?}");
+    }
     assert_eq!(text(Verbosity::Quiet, &[finished(failed.clone())]), expected);
     let recorded = text(Verbosity::Quiet, &[started(false, None), finished(failed.clone())]);
     assert_eq!(recorded, format!("{expected}      all output: ccm history 01a200cb-277e job\n"));

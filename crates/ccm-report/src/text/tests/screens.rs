@@ -28,7 +28,7 @@ fn quiet_shows_only_failures_and_warnings() {
     assert_eq!(
         text(Verbosity::Quiet, &[unmet, Event::SessionFinished(Box::new(summary(counts)))]),
         "  s exec     job                        skipped: exec#a failed\n\
-         1 resource in 2.5s: 1 skipped because of failures\n"
+         1 resource in 2.5s: 1 dependency failed\n"
     );
 
     let by = StopCause::Signal { name: "SIGTERM".to_owned(), number: 15 };
@@ -80,7 +80,7 @@ fn the_summary_counts_what_no_event_shows() {
         (
             false,
             Counts { total: 3, failed: 1, unmet: 1, skipped: 1, ..Counts::default() },
-            "1 failed, 1 skipped because of failures, 1 skipped",
+            "1 failed, 1 dependency failed, 1 skipped",
         ),
     ] {
         let total = counts.total;
@@ -114,15 +114,37 @@ fn changes_are_green_failures_red_and_the_rest_dim() {
 #[test]
 fn lines_are_cut_to_the_width_of_the_terminal() {
     let lines = on_screen(80, example());
-    let expected = "\x20 + file     /etc/systemd…ello.service   would create: 0644 root:root, 214 bytes
-  ~ file     /etc/hello/hello.ini   would change
+    let expected = "\x20 + file     /etc/systemd…llo.service   would create: 0644 root:root, 214 bytes
+  ~ file     /etc/hello/hello.ini       would change
       mode 0600 → 0640, content (+2 −1)
   ! exec     checkout                   would run: git checkout --force v1.1
       because: `unless` exited with 1
   ~ package  nginx                      would upgrade: 1.22.1-9 → 1.24.0-2
-  > service  hello   would restart: exec#checkout would change
+  > service  hello                      would restart
+      exec#checkout would change
 ";
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn verbs_stand_in_one_column() {
+    let long = id("file#/etc/systemd/system/multi-user.target.wants/hello.service");
+    let named = |id: &ResourceId| Transaction { id: id.clone(), ..transaction(Outcome::Changed) };
+    let ids = [id("exec#a"), long, id("package_repository#b"), id("exec#c")];
+    for width in [None, Some(60), Some(80), Some(200)] {
+        let screen = Screen { width, is_unicode: true };
+        let options = TextOptions { screen, ..TextOptions::default() };
+        let mut report = TextReport::new(Vec::new(), options).with_resources(&ids);
+        for id in &ids {
+            report.accept(&finished(named(id)));
+        }
+        let text = String::from_utf8(report.into_inner().expect("a report")).expect("text");
+        let text = without_colours(&text);
+        let lines = text.lines().filter(|line| width.is_some() || !line.contains("hello.service"));
+        let verbs: Vec<usize> =
+            lines.map(|line| line[..line.find("changed").expect("a verb")].chars().count()).collect();
+        assert!(verbs.windows(2).all(|pair| pair[0] == pair[1]), "{verbs:?}\n{text}");
+    }
 }
 
 #[test]
@@ -162,7 +184,7 @@ fn a_summary_breaks_between_words() {
     let screen = Screen { width: Some(60), is_unicode: true };
     let events = [started(false, None), Event::SessionFinished(Box::new(summary(counts)))];
     let shown = without_colours(&raw(TextOptions { screen, ..TextOptions::default() }, &events));
-    assert!(shown.ends_with("1 skipped because of\n  failures, 2 skipped (run 01a200cb-277e)\n"), "{shown}");
+    assert!(shown.ends_with("1 failed, 1 dependency failed, 2\n  skipped (run 01a200cb-277e)\n"), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use ccm_testkit::{Called, Scratch, wait_until};
 use serde_json::{Value, json};
 
-use crate::expect::expect_output;
+use crate::expect::{expect_error, expect_output};
 use crate::{apply_execs, ccm, in_place};
 
 const REFUSED: &str = "ccm: {resources: [{fil: {name: /a}}]}";
@@ -131,6 +131,67 @@ fn a_check_prints_one_line_and_exits_with_its_level() {
     scratch.write("broken/runs", "a file in its place");
     fs::set_permissions(scratch.at("broken"), fs::Permissions::from_mode(0o700)).expect("permissions");
     expect_output(&status(&scratch, &["--check", "--state-dir", "broken"]), 3, &["UNKNOWN: "]);
+}
+
+/// Writes into the record of the last run that a unit started it.
+fn of_a_timer(scratch: &Scratch) {
+    let mut runs: Vec<_> = fs::read_dir(scratch.state().join("runs")).expect("runs").flatten().collect();
+    runs.sort_by_key(fs::DirEntry::file_name);
+    let events = runs.last().expect("a run").path().join("events.jsonl");
+    let text = fs::read_to_string(&events).expect("events");
+    fs::write(&events, text.replace("\"unit\":null", "\"unit\":\"ccm-site.service\"")).expect("events");
+}
+
+#[test]
+fn a_check_judges_manifests_that_exist_by_runs_that_were_no_refused_tries() {
+    let scratch = Scratch::new();
+    let unchanged = "ccm: {resources: [{exec: {name: 'true', creates: /}}]}";
+    assert_eq!(apply_as(&scratch, "try/x.yaml", REFUSED), 1);
+    let tried = "UNKNOWN: [dir]/try/x.yaml was only tried by hand, and refused\n";
+    expect_output(&status(&scratch, &["--check"]), 3, &[tried]);
+    assert_eq!(apply_as(&scratch, "site.yaml", unchanged), 0);
+    expect_output(&status(&scratch, &["--check"]), 0, &["OK: [dir]/site.yaml unchanged "]);
+    // A refused try by hand does not hide the run before it.
+    assert_eq!(apply_as(&scratch, "site.yaml", REFUSED), 1);
+    expect_output(&status(&scratch, &["--check"]), 0, &["OK: [dir]/site.yaml unchanged "]);
+    expect_output(&status(&scratch, &[]), 0, &["refused", "[dir]/site.yaml\n"]);
+    // A timer that is refused is a problem.
+    of_a_timer(&scratch);
+    expect_output(&status(&scratch, &["--check"]), 2, &["CRITICAL: [dir]/site.yaml refused "]);
+    expect_output(&status(&scratch, &[]), 0, &["ccm-site ", "[dir]/site.yaml\n"]);
+    assert_eq!(apply_as(&scratch, "gone.yaml", "ccm: {resources: [{exec: {name: 'false'}}]}"), 4);
+    expect_output(&status(&scratch, &["--check", "--manifest", "gone.yaml"]), 2, &["CRITICAL: "]);
+    fs::remove_file(scratch.at("gone.yaml")).expect("the manifest");
+    let called = status(&scratch, &["--check", "--manifest", "gone.yaml"]);
+    expect_output(&called, 3, &["UNKNOWN: [dir]/gone.yaml is gone\n"]);
+    expect_output(&status(&scratch, &[]), 0, &["failed", "[dir]/gone.yaml (gone)\n"]);
+    let found = document(&scratch, &["--manifest", "gone.yaml"]);
+    let manifest = &found["manifests"][0];
+    assert_eq!((&manifest["gone"], &manifest["judged"]), (&json!(true), &json!(false)), "{found:#}");
+}
+
+#[test]
+fn a_forgotten_manifest_is_left_out_until_it_runs_again() {
+    let scratch = Scratch::new();
+    let failing = "ccm: {resources: [{exec: {name: 'false'}}]}";
+    for name in ["a/site.yaml", "b/site.yaml"] {
+        assert_eq!(apply_as(&scratch, name, failing), 4);
+    }
+    let ambiguous = status(&scratch, &["forget", "site.yaml"]);
+    let candidates = &["may be one of several", "[dir]/a/site.yaml", "[dir]/b/site.yaml"];
+    expect_error(&ambiguous, 1, "", candidates, &["the whole path"]);
+    expect_error(&status(&scratch, &["forget", "c.yaml"]), 1, "", &["\"c.yaml\""], &["`ccm status`"]);
+    expect_output(&status(&scratch, &["forget", "a/site.yaml"]), 0, &["[dir]/a/site.yaml is left out"]);
+    fs::remove_file(scratch.at("b/site.yaml")).expect("the manifest");
+    expect_output(&status(&scratch, &["forget", &scratch.at("b/site.yaml")]), 0, &["[dir]/b/site.yaml"]);
+    let called = status(&scratch, &["--check"]);
+    assert_eq!((called.code, &*called.stdout), (3, "UNKNOWN: every recorded manifest is forgotten\n"));
+    assert_eq!(document(&scratch, &[])["manifests"], json!([]));
+    assert!(!status(&scratch, &["--output", "prometheus"]).stdout.contains("site.yaml"));
+    // The history keeps the runs.
+    assert_eq!(ccm(&scratch, &["history"]).run().stdout.matches("site.yaml").count(), 2);
+    assert_eq!(apply_as(&scratch, "a/site.yaml", failing), 4);
+    expect_output(&status(&scratch, &["--check"]), 2, &["CRITICAL: [dir]/a/site.yaml failed "]);
 }
 
 #[test]

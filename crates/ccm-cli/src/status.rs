@@ -1,6 +1,7 @@
 //! `ccm status`: the last run of each manifest, and the refreshes that are pending.
 
 mod check;
+mod forget;
 mod manifests;
 mod pending;
 mod prometheus;
@@ -13,13 +14,16 @@ use ccm_runtime::status::StatusError;
 use ccm_runtime::timer::UnitScope;
 use ccm_runtime::{ExitCode, Session, error_layers, printed};
 
-use crate::arguments::{StatusArguments, StatusFormat};
+use crate::arguments::{StatusArguments, StatusCommand, StatusFormat};
 use crate::console::Console;
 use crate::error::CommandResult;
 use crate::{pause, session, state, timer};
 
 /// Shows the status, only the pending refreshes, or the result of a check.
 pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResult {
+    if let Some(StatusCommand::Forget(forget)) = &arguments.command {
+        return forget::run(forget, console);
+    }
     let session = session::open_with(console, &arguments.state);
     let now = SystemClock::new().now();
     if arguments.check {

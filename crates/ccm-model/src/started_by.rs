@@ -33,6 +33,15 @@ impl StartedBy {
             (None, _) => user(),
         }
     }
+
+    /// Returns the label without the ending of a service, for tables.
+    pub fn short_label(&self) -> String {
+        let label = self.label();
+        if self.unit.is_none() {
+            return label;
+        }
+        label.strip_suffix(".service").map_or(label.clone(), str::to_owned)
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +67,7 @@ mod tests {
                 terminal: None,
             };
             assert_eq!(started.label(), expected);
+            assert_eq!(started.short_label(), expected.trim_end_matches(".service"));
         }
     }
 }

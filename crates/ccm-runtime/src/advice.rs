@@ -135,7 +135,7 @@ impl Session {
     }
 
     /// Returns `true` if a manifest exists, or if the check fails.
-    fn exists(&self, manifest: &str) -> bool {
+    pub(crate) fn exists(&self, manifest: &str) -> bool {
         self.doors.files.exists(Path::new(manifest)).unwrap_or(true)
     }
 }

@@ -2,7 +2,10 @@
 
 mod check;
 mod document;
+mod forgotten;
 mod manifests;
+
+use std::collections::BTreeSet;
 
 use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
@@ -11,7 +14,10 @@ use ccm_report::{History, RunOutcome, StoreError, StoredRun};
 use crate::pause::{Pause, PauseError};
 use crate::session::Session;
 
+use forgotten::Forgotten;
+
 pub use check::{CheckFinding, CheckLevel, CheckProblem, StatusCheck};
+pub use forgotten::ForgetError;
 pub use manifests::{ManifestState, ManifestStatus};
 
 /// Refreshes that are left for later runs.
@@ -36,6 +42,9 @@ pub struct SessionStatus {
     pub current_resource: Option<String>,
     /// Pause of unattended runs.
     pub pause: Result<Option<Pause>, PauseError>,
+    forgotten: Forgotten,
+    /// Paths of recorded manifests that do not exist any more.
+    gone: BTreeSet<String>,
 }
 
 /// Error of reading the state directory.
@@ -92,7 +101,14 @@ impl Session {
     /// Reads the recorded runs and the pending refreshes.
     pub fn status(&self) -> Result<SessionStatus, StatusError> {
         let pending = self.pending()?;
-        let current_resource = if pending.is_locked { Lock::activity(&self.state_path()?) } else { None };
-        Ok(SessionStatus { history: self.history()?, pending, current_resource, pause: self.pause() })
+        let state = self.state_path()?;
+        let current_resource = if pending.is_locked { Lock::activity(&state) } else { None };
+        let (history, pause, forgotten) = (self.history()?, self.pause(), Forgotten::read(&state));
+        let refreshes = pending.ledgers.iter().flat_map(|ledger| &ledger.refreshes);
+        let manifests = history.runs().iter().map(StoredRun::manifest);
+        let manifests = manifests.chain(refreshes.map(|refresh| &*refresh.manifest));
+        let paths: BTreeSet<&str> = manifests.filter(|manifest| manifest.starts_with('/')).collect();
+        let gone = paths.into_iter().filter(|path| !self.exists(path)).map(str::to_owned).collect();
+        Ok(SessionStatus { history, pending, current_resource, pause, forgotten, gone })
     }
 }

@@ -55,7 +55,7 @@ impl CliCommand {
         match self {
             Self::Apply(apply) => Some(&mut apply.state),
             Self::History(history) => Some(&mut history.state),
-            Self::Status(status) => Some(&mut status.state),
+            Self::Status(status) => Some(status.state_arguments()),
             Self::Pause(pause) => Some(&mut pause.state),
             Self::Backup(BackupCommand::List(list)) => Some(&mut list.state),
             Self::Backup(BackupCommand::Restore(restore)) => Some(&mut restore.state),

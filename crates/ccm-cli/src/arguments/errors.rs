@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 
 use super::Arguments;
-use super::help::in_groups;
+use super::help::{asks_for_short_help, in_groups, shortened};
 
 /// Commands of other tools, each with what to write instead.
 const FOREIGN_COMMANDS: [(&str, &str); 7] = [
@@ -30,9 +30,14 @@ const MAX_COMMANDS: usize = 3;
 pub(crate) fn adapt(error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            in_groups(Arguments::command()).try_get_matches().err().unwrap_or(error)
+            let command =
+                if asks_for_short_help() { shortened(Arguments::command()) } else { Arguments::command() };
+            in_groups(command).try_get_matches().err().unwrap_or(error)
         }
-        ErrorKind::InvalidSubcommand => with_own_command(error, is_file),
+        ErrorKind::InvalidSubcommand => match as_unknown_argument(&error) {
+            Some(error) => with_place_of_argument(without_value(error)),
+            None => with_own_command(error, is_file),
+        },
         ErrorKind::UnknownArgument => with_place_of_argument(without_value(error)),
         ErrorKind::MissingRequiredArgument => with_example(error),
         _ => error,
@@ -64,6 +69,23 @@ fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error 
     }
     error.remove(ContextKind::SuggestedSubcommand);
     with_tip(error, tip)
+}
+
+/// Returns the error of a word behind a command that takes no such word, such as `ccm status site.yaml`, although there
+/// is a command below it. A word that resembles that command is a misspelt one.
+fn as_unknown_argument(error: &Error) -> Option<Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let command = given_command().1;
+    let is_misspelt = error.get(ContextKind::SuggestedSubcommand).is_some();
+    if !command.is_args_conflicts_with_subcommands_set() || is_misspelt {
+        return None;
+    }
+    let mut found = Error::new(ErrorKind::UnknownArgument).with_cmd(&command);
+    found.insert(ContextKind::InvalidArg, ContextValue::String(word.clone()));
+    if let Some(usage) = error.get(ContextKind::Usage) {
+        found.insert(ContextKind::Usage, usage.clone());
+    }
+    Some(found)
 }
 
 /// Returns `true` for a word in the place of a command that is a manifest.

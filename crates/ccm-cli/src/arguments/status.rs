@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::parsers::wait;
 use super::{OutputArguments, OutputFormat, StateArguments};
@@ -13,6 +13,7 @@ Examples:
   ccm status                                       show each manifest with its last run
   ccm status --check --max-age 2h                  check for a monitoring system
   ccm status --pending                             show what the next runs refresh
+  ccm status forget /root/try.yaml                 leave a manifest out until it runs again
   ccm status --output prometheus > ccm.prom.new && mv ccm.prom.new ccm.prom
 
 With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN). The last example
@@ -21,8 +22,11 @@ writes metrics for the textfile collector of Prometheus' node exporter.
 Documentation: /usr/share/doc/ccm/history.md, or docs/history.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct StatusArguments {
+    #[command(subcommand)]
+    pub command: Option<StatusCommand>,
+
     /// Check for a monitoring system: print one line, and exit with its level
     #[arg(long)]
     pub check: bool,
@@ -41,6 +45,32 @@ pub(crate) struct StatusArguments {
 
     #[command(flatten)]
     pub output: OutputArguments<StatusFormat>,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+}
+
+impl StatusArguments {
+    /// Returns the arguments of the state directory.
+    pub(crate) fn state_arguments(&mut self) -> &mut StateArguments {
+        match &mut self.command {
+            Some(StatusCommand::Forget(forget)) => &mut forget.state,
+            None => &mut self.state,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StatusCommand {
+    /// Leave a manifest out of the status and its check until it runs again
+    Forget(StatusForgetArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusForgetArguments {
+    /// Manifest to forget; a relative path also matches the end of the recorded path
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
 
     #[command(flatten)]
     pub state: StateArguments,

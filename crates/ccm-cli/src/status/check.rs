@@ -1,5 +1,6 @@
 //! `ccm status --check`: one line for a monitoring system.
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use ccm_runtime::model::escape_control;
@@ -38,8 +39,9 @@ pub(super) fn run(
         console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()))?;
         return Ok(ExitCode::Check(check.level));
     }
-    let manifests = check.manifests.iter().map(ManifestStatus::json).collect();
-    let mut message = message(&status, &check, now);
+    let manifests = check.manifests.iter().chain(&check.not_judged).map(ManifestStatus::json).collect();
+    let only = arguments.manifest.as_deref();
+    let mut message = message(&status, only, &check, now);
     if let Some(pause) = status.current_pause() {
         message += &format!("; {}", pause::described(pause));
     }
@@ -66,14 +68,19 @@ fn print(
     Ok(ExitCode::Check(level))
 }
 
-fn message(status: &SessionStatus, check: &StatusCheck<'_>, now: SystemTime) -> String {
+fn message(status: &SessionStatus, only: Option<&Path>, check: &StatusCheck<'_>, now: SystemTime) -> String {
     if check.manifests.is_empty() {
-        return "no run is recorded".to_owned();
+        let names = check.not_judged.iter().map(|found| {
+            let why = if found.is_gone { "is gone" } else { "was only tried by hand, and refused" };
+            format!("{} {why}", found.manifest)
+        });
+        let names = names.collect::<Vec<_>>().join("; ");
+        return if names.is_empty() { manifests::none(status, only).to_owned() } else { names };
     }
     if check.findings.is_empty() {
-        let ages = check.manifests.iter().map(|found| match age(found.last, now) {
-            Some(age) => format!("{} {} {age}", found.manifest, found.state.word()),
-            None => format!("{} {}", found.manifest, found.state.word()),
+        let ages = check.manifests.iter().map(|found| match age(found.judged, now) {
+            Some(age) => format!("{} {} {age}", found.manifest, found.judged_state.word()),
+            None => format!("{} {}", found.manifest, found.judged_state.word()),
         });
         return ages.collect::<Vec<_>>().join("; ");
     }
@@ -83,17 +90,18 @@ fn message(status: &SessionStatus, check: &StatusCheck<'_>, now: SystemTime) -> 
 
 fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime) -> String {
     let CheckFinding { status: found, problem } = finding;
-    let when = age(found.last, now).map_or_else(String::new, |age| format!(" {age}"));
-    let run = found.last.map_or_else(String::new, |run| format!(" (run {})", status.history.short(&run.id)));
+    let when = age(found.judged, now).map_or_else(String::new, |age| format!(" {age}"));
+    let run =
+        found.judged.map_or_else(String::new, |run| format!(" (run {})", status.history.short(&run.id)));
     let what = match problem {
         CheckProblem::NeverRun if found.current.is_some() => "the first run is going on".to_owned(),
         CheckProblem::NeverRun => "no run is recorded".to_owned(),
         CheckProblem::LastRun(ManifestState::Ended(RunOutcome::Refused)) => {
-            let error = found.last.and_then(manifests::refusal).unwrap_or_default();
+            let error = found.judged.and_then(manifests::refusal).unwrap_or_default();
             format!("refused{when}{run}: {error}")
         }
         CheckProblem::LastRun(ManifestState::Ended(outcome)) => {
-            let counts = found.last.and_then(StoredRun::counts_text).unwrap_or_default();
+            let counts = found.judged.and_then(StoredRun::counts_text).unwrap_or_default();
             format!("{}{when}{run}: {counts}", outcome.word())
         }
         CheckProblem::LastRun(state) => format!("{}{when}{run}", state.word()),

@@ -5,17 +5,30 @@ use std::time::SystemTime;
 
 use ccm_runtime::StoredRun;
 use ccm_runtime::model::escape_control;
-use ccm_runtime::report::{columns, rounded};
+use ccm_runtime::report::{Column, rounded, table};
 use ccm_runtime::status::{ManifestStatus, SessionStatus};
+
+use crate::listeners::report_screen;
+
+/// Columns of the list of manifests. The outcome says the most important of the numbers of resources.
+const COLUMNS: [Column; 7] = [
+    Column::new("AGE"),
+    Column::new("OUTCOME"),
+    Column::new("RESOURCES").cut_to(16).optional(),
+    Column::new("PENDING"),
+    Column::new("RUN"),
+    Column::new("BY").cut_to(8),
+    Column::new("MANIFEST").cut_to(12),
+];
 
 /// Returns a line for each manifest, and what the current run does.
 pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime) -> String {
     let manifests = status.manifests(only);
     let mut text = if manifests.is_empty() {
-        "no run is recorded\n".to_owned()
+        format!("{}\n", none(status, only))
     } else {
-        let heads = ["AGE", "OUTCOME", "RESOURCES", "PENDING", "RUN", "BY", "MANIFEST"].map(str::to_owned);
-        columns(heads, manifests.iter().map(|found| row(status, found, now)).collect())
+        let rows: Vec<_> = manifests.iter().map(|found| row(status, found, now)).collect();
+        table(COLUMNS, &rows, report_screen())
     };
     for found in &manifests {
         text += &first_error(found);
@@ -29,12 +42,18 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime)
     text
 }
 
+/// Returns the reason why there is no manifest to show.
+pub(super) fn none(status: &SessionStatus, only: Option<&Path>) -> &'static str {
+    let is_forgotten = only.is_none() && !status.history.runs().is_empty();
+    if is_forgotten { "every recorded manifest is forgotten" } else { "no run is recorded" }
+}
+
 fn row(status: &SessionStatus, found: &ManifestStatus<'_>, now: SystemTime) -> [String; 7] {
     let shown = found.current.or(found.last);
     let age = shown.and_then(StoredRun::began).and_then(|began| now.duration_since(began).ok());
     let outcome = if found.current.is_some() { "going on" } else { found.state.word() };
     let counts = shown.and_then(StoredRun::counts_text);
-    let by = shown.and_then(StoredRun::started_by).map(ccm_runtime::model::StartedBy::label);
+    let by = shown.and_then(StoredRun::started_by).map(ccm_runtime::model::StartedBy::short_label);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     [
         or_dash(age.map(rounded)),
@@ -43,7 +62,7 @@ fn row(status: &SessionStatus, found: &ManifestStatus<'_>, now: SystemTime) -> [
         found.pending.to_string(),
         or_dash(shown.map(|run| status.history.short(&run.id).to_owned())),
         or_dash(by.map(|by| escape_control(&by).into_owned())),
-        escape_control(found.manifest).into_owned(),
+        format!("{}{}", escape_control(found.manifest), if found.is_gone { " (gone)" } else { "" }),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::STANDARD_INPUT;
-use ccm_report::RunOutcome;
+use ccm_report::{RunOutcome, StoredRun};
 
 use super::{ManifestState, ManifestStatus, SessionStatus};
 
@@ -100,13 +100,16 @@ pub struct StatusCheck<'s> {
     pub findings: Vec<CheckFinding<'s>>,
     /// All checked manifests.
     pub manifests: Vec<ManifestStatus<'s>>,
+    /// Manifests that are gone, or were only tried by hand and refused.
+    pub not_judged: Vec<ManifestStatus<'s>>,
 }
 
 impl SessionStatus {
-    /// Checks the last run of each manifest, or of one. With `max_age`, a run that began before that time is a
+    /// Checks each manifest that still exists, or one, by its last run that was no refused try by hand. With `max_age`, a run that began before that time is a
     /// problem; not for standard input, which no timer applies.
     pub fn check(&self, only: Option<&Path>, now: SystemTime, max_age: Option<Duration>) -> StatusCheck<'_> {
-        let manifests = self.manifests(only);
+        let (manifests, not_judged): (Vec<_>, Vec<_>) =
+            self.manifests(only).into_iter().partition(ManifestStatus::is_judged);
         let is_paused = self.current_pause().is_some();
         let finding = |status: &ManifestStatus<'_>| {
             let max_age = max_age.filter(|_| status.manifest != STANDARD_INPUT);
@@ -122,7 +125,7 @@ impl SessionStatus {
             (None, true) => CheckLevel::Unknown,
             (None, false) => CheckLevel::Ok,
         };
-        StatusCheck { level, findings, manifests }
+        StatusCheck { level, findings, manifests, not_judged }
     }
 }
 
@@ -133,11 +136,12 @@ fn worst(
     max_age: Option<Duration>,
     is_paused: bool,
 ) -> Option<CheckProblem> {
-    let age = status.began().and_then(|began| now.duration_since(began).ok());
+    let age = status.judged.and_then(StoredRun::began).and_then(|began| now.duration_since(began).ok());
     let is_too_old = |age: &Duration| max_age.is_some_and(|max_age| *age > max_age);
+    let state = status.judged_state;
     let problems = [
-        (status.state == ManifestState::NeverRun).then_some(CheckProblem::NeverRun),
-        Some(CheckProblem::LastRun(status.state)),
+        (state == ManifestState::NeverRun).then_some(CheckProblem::NeverRun),
+        Some(CheckProblem::LastRun(state)),
         // A run that is going on is not too old; `--timeout` limits it.
         age.filter(|age| status.current.is_none() && is_too_old(age))
             .map(|age| CheckProblem::TooOld { age, is_paused }),
@@ -185,6 +189,9 @@ mod tests {
                 manifest: "/etc/ccm/site.yaml",
                 last: Some(&run),
                 state,
+                judged: Some(&run),
+                judged_state: state,
+                is_gone: false,
                 current: None,
                 succeeded: None,
                 pending,

@@ -53,6 +53,9 @@ impl ManifestStatus<'_> {
         json!({
             "manifest": self.manifest,
             "state": self.state.name(),
+            "gone": self.is_gone,
+            "judged": self.is_judged(),
+            "judged_run_id": self.judged.map(|run| &run.id),
             "began": time(self.began()),
             "succeeded": time(self.succeeded),
             "is_going_on": self.current.is_some(),

@@ -42,6 +42,12 @@ pub struct ManifestStatus<'s> {
     pub last: Option<&'s StoredRun>,
     /// State after that run.
     pub state: ManifestState,
+    /// Last run that is not going on and no refused try by hand.
+    pub judged: Option<&'s StoredRun>,
+    /// State after that run.
+    pub judged_state: ManifestState,
+    /// `true` if there is no file at the path any more.
+    pub is_gone: bool,
     /// Run that is going on.
     pub current: Option<&'s StoredRun>,
     /// End of the last recorded run without a failure.
@@ -57,11 +63,16 @@ impl ManifestStatus<'_> {
     pub fn began(&self) -> Option<SystemTime> {
         self.last.and_then(StoredRun::began)
     }
+
+    /// Returns `true` if a check judges the manifest: it still exists, and not every run was a refused try by hand.
+    pub fn is_judged(&self) -> bool {
+        !self.is_gone && (self.judged.is_some() || self.last.is_none())
+    }
 }
 
 impl SessionStatus {
-    /// Returns the status of each manifest that has a recorded run or a pending refresh, sorted by path. With
-    /// `only`, of that manifest: a relative path matches the end of the recorded path.
+    /// Returns the status of each manifest that has a recorded run or a pending refresh and is not forgotten, sorted by
+    /// path. With `only`, of that manifest: a relative path matches the end of the recorded path.
     pub fn manifests(&self, only: Option<&Path>) -> Vec<ManifestStatus<'_>> {
         let current = self.current_run();
         let mut manifests = BTreeMap::new();
@@ -75,6 +86,10 @@ impl SessionStatus {
             if status.last.is_none() {
                 status.last = Some(run);
                 status.state = state_of(run);
+            }
+            if status.judged.is_none() && !is_refused_try(run) {
+                status.judged = Some(run);
+                status.judged_state = state_of(run);
             }
             if status.succeeded.is_none() && is_success(run) {
                 status.succeeded = run.ended_at();
@@ -92,6 +107,13 @@ impl SessionStatus {
                 }
             }
         }
+        for (manifest, status) in &mut manifests {
+            status.is_gone = self.gone.contains(*manifest);
+        }
+        manifests.retain(|manifest, status| {
+            let newest = status.current.or(status.last).map(|run| &*run.id);
+            !self.forgotten.covers(manifest, newest)
+        });
         let is_selected = |status: &ManifestStatus<'_>| {
             let manifest = Path::new(status.manifest);
             only.is_none_or(|only| manifest == only || only.is_relative() && manifest.ends_with(only))
@@ -105,6 +127,9 @@ fn empty(manifest: &str) -> ManifestStatus<'_> {
         manifest,
         last: None,
         state: ManifestState::NeverRun,
+        judged: None,
+        judged_state: ManifestState::NeverRun,
+        is_gone: false,
         current: None,
         succeeded: None,
         pending: 0,
@@ -118,6 +143,13 @@ fn state_of(run: &StoredRun) -> ManifestState {
         None if run.ended => ManifestState::Unreadable,
         None => ManifestState::Killed,
     }
+}
+
+/// Returns `true` for a manifest that was refused when a person tried it. A record without the origin of the run may be
+/// one of a timer.
+fn is_refused_try(run: &StoredRun) -> bool {
+    state_of(run) == ManifestState::Ended(RunOutcome::Refused)
+        && run.started_by().is_some_and(|started_by| started_by.unit.is_none())
 }
 
 fn is_success(run: &StoredRun) -> bool {

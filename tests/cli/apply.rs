@@ -349,7 +349,7 @@ ccm:
         "apply#child.yaml failed: failed: 1 of its 2 resources failed: exec#bad\n      something may have been changed",
         "exec#after unmet: skipped: exec#bad failed\n",
         "  failed: exec#bad\n4 resources in ",
-        "; 2 failed, 1 skipped because of failures (run ",
+        "; 2 failed, 1 dependency failed (run ",
     ];
     expect_output(&called, 4, &parts);
     assert!(!called.stdout.contains("failed: apply#"), "{}", called.shown());

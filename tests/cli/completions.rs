@@ -197,6 +197,34 @@ fn bash_gets_candidates_with_its_quotes() {
         let called = run(&scratch, "bash", &["--norc", "call"], "").expect("bash");
         assert_eq!((called.code, called.stdout.trim_end(), &*called.stderr), (0, expected, ""), "{line}");
     }
+    // Only a list that is shown has descriptions.
+    for (kind, line, last, expected) in [
+        (9, "ccm ap", "ap", "[apply][approvals][approve]"),
+        (37, "ccm ap", "ap", "[apply][approvals][approve]"),
+        (63, "ccm app", "app", "[apply      (Apply a manifest"),
+        (63, "ccm app", "app", "[approvals  (List what waits"),
+        (63, "ccm app", "app", "[approve    (Approve what waits"),
+        (63, "ccm appl", "appl", "[apply]"),
+    ] {
+        scratch.write("call", format!("{CANDIDATES}COMP_TYPE={kind}\ncandidates {line:?} {last:?}\n"));
+        let called = run(&scratch, "bash", &["--norc", "call"], "").expect("bash");
+        assert_eq!((called.code, &*called.stderr), (0, ""), "{line}");
+        assert!(called.stdout.contains(expected), "{kind} {line}: {}", called.stdout);
+        assert!(kind == 63 || !called.stdout.contains('('), "{kind} {line}: {}", called.stdout);
+    }
+    scratch.write("m.yaml", "ccm: {resources: []}");
+    let state = ["--state-dir", "state"];
+    for _ in 0..2 {
+        assert_eq!(ccm(&scratch, &["apply", "m.yaml"]).args(&state).run().code, 0);
+    }
+    scratch.write(
+        "call",
+        format!("{CANDIDATES}COMP_TYPE=63 COLUMNS=70\ncandidates 'ccm history --state-dir state 0' 0\n"),
+    );
+    let called = run(&scratch, "bash", &["--norc", "call"], "").expect("bash");
+    let with_date = called.stdout.matches("  (20").count();
+    assert_eq!((with_date, called.stdout.matches(" unchanged ").count()), (2, 2), "{}", called.stdout);
+    assert!(called.stdout.split("][").all(|line| line.chars().count() <= 70), "{}", called.stdout);
     scratch.write("call", format!("{CANDIDATES}PATH=/nowhere\ncandidates 'ccm ap' ap\n"));
     let called = run(&scratch, "bash", &["--norc", "call"], "").expect("bash");
     assert_eq!((called.code, &*called.stdout, &*called.stderr), (0, "[]\n", ""), "without ccm");

@@ -136,7 +136,10 @@ fn a_question_needs_a_person() {
         (&["-"], "standard input"),
         (&["m.yaml", "--output", "json"], "the report as text"),
     ] {
-        let called = ccm(&scratch, &["apply", "--confirm"]).args(args).run();
+        let mut called = ccm(&scratch, &["apply", "--confirm"]).args(args).run();
+        if args.contains(&"json") {
+            assert!(std::mem::take(&mut called.stdout).contains(message), "{}", called.shown());
+        }
         expect_error(&called, 64, "", &[message, "nothing was run"], &["`--noop`"]);
     }
     for option in ["--noop", "-q", "--render"] {

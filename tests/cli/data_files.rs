@@ -138,6 +138,34 @@ fn a_broken_file_shows_no_secret() {
 }
 
 #[test]
+fn a_verbose_call_shows_what_each_level_gives() {
+    let scratch = prepared();
+    let facts = &["hostname=web1", "role=web"];
+    let expected = [
+        "data of m.yaml:\nhierarchy:\n",
+        "`host:web1`: applied: [dir]/data/host/web1.yaml\n",
+        "values:\n",
+        "level     data: data\n",
+        "password  [dir]/data/host/web1.yaml: [redacted]\n",
+    ];
+    for (args, is_explained) in [
+        (&["validate", "m.yaml", "-v"][..], true),
+        (&["apply", "--noop", "m.yaml", "-v"], true),
+        (&["validate", "m.yaml"], false),
+        (&["apply", "--noop", "m.yaml"], false),
+        (&["apply", "--noop", "m.yaml", "-v", "--output", "log"], false),
+    ] {
+        let called = run(&scratch, args, facts);
+        for part in expected {
+            assert_eq!(called.stderr.contains(part), is_explained, "{part:?} {}", called.shown());
+        }
+    }
+    scratch.write("plain.yaml", "data: {a: 1}\nccm: {resources: []}");
+    let called = run(&scratch, &["validate", "plain.yaml", "-v"], &[]);
+    assert_eq!(called.stderr, "", "only a hierarchy has levels");
+}
+
+#[test]
 fn the_explanation_shows_what_each_level_gives() {
     let scratch = prepared();
     let explain = |more: &[&str]| {

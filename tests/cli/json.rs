@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 
 use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::expect::{expect_output, json_lines, outcomes};
 use crate::{apply, apply_execs, ccm};
@@ -91,11 +91,72 @@ fn an_interrupted_run_is_a_whole_document() {
 }
 
 #[test]
-fn an_error_leaves_standard_output_empty() {
+fn an_error_is_a_document() {
     let scratch = Scratch::new();
-    for output in ["jsonl", "json"] {
-        let called = apply(&scratch, "ccm: {}", &["--output", output]);
-        assert_eq!((called.code, &*called.stdout), (1, ""), "{}", called.shown());
+    scratch.write("bad.yaml", "ccm:\n  resources:\n    - exec:\n        - a: {timeuot: 1s}\n    - fil: {}\n");
+    scratch.write("good.yaml", "ccm: {resources: [{exec: [{'true': {creates: /}}]}]}");
+    let bad = ("bad.yaml", 4);
+    let of_command = ("", 0);
+    for (args, code, errors, (file, line), message) in [
+        (&["apply", "bad.yaml", "--output", "json"][..], 1, 2, bad, "unknown property `timeuot`"),
+        (&["apply", "bad.yaml", "--json"], 1, 2, bad, "unknown property `timeuot`"),
+        (&["apply", "bad.yaml", "--output", "jsonl"], 1, 2, bad, "unknown property `timeuot`"),
+        (&["apply", "--noop", "bad.yaml", "--output", "jsonl"], 1, 2, bad, "unknown property `timeuot`"),
+        (&["apply", "bad.yaml", "good.yaml", "--json"], 1, 2, bad, "unknown property `timeuot`"),
+        (&["apply", "missing.yaml", "--json"], 1, 1, of_command, "missing.yaml"),
+        (&["apply", "good.yaml", "--only", "exec#b", "--json"], 64, 1, of_command, "`exec#b`"),
+        (&["graph", "bad.yaml", "--output", "json"], 1, 2, bad, "unknown property `timeuot`"),
+        (&["explain", "fil", "--json"], 1, 1, of_command, "fil"),
+        (&["history", "ffff", "--json"], 1, 1, of_command, "`ffff`"),
+        (&["facts", "no.such.fact", "--json"], 1, 1, of_command, "no.such.fact"),
+        (&["eval", "1 +", "--output", "json"], 1, 1, ("expression", 1), "expression"),
+        (&["hiera", "parse", "missing.yaml", "--json"], 1, 1, of_command, "missing.yaml"),
+        (&["policy", "check", "--policy", "missing.yaml", "--json"], 1, 1, of_command, "missing.yaml"),
+    ] {
+        let called = ccm(&scratch, args).run();
+        assert!(!called.stdout.is_empty(), "{args:?} {}", called.shown());
+        let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+        let diagnostics = document["diagnostics"].as_array().expect("diagnostics");
+        assert_eq!((called.code, &document["exit_code"]), (code, &json!(code)), "{}", called.shown());
+        assert_eq!(document["protocol"], "io.choria.ccm.v1.error");
+        assert!(document["error"].as_str().is_some_and(|error| !error.is_empty()), "{document}");
+        assert_eq!(diagnostics.len(), errors, "{args:?} {document:#}");
+        let found = diagnostics[0]["message"].as_str().expect("a message");
+        assert!(found.contains(message), "{args:?} {document:#}");
+        let location = &diagnostics[0]["location"];
+        let expected = if file.is_empty() { (json!(null), json!(null)) } else { (json!(file), json!(line)) };
+        assert_eq!((&location["file"], &location["line"]), (&expected.0, &expected.1), "{document:#}");
+        if args.contains(&"jsonl") {
+            assert_eq!(called.stdout.lines().count(), 1, "{}", called.stdout);
+        }
+        assert!(called.stderr.starts_with("error: "), "people read it, too: {}", called.shown());
+    }
+    let called = ccm(&scratch, &["apply", "bad.yaml", "--json"]).run();
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(document["error"], "2 errors in bad.yaml; nothing was run");
+    assert_eq!(document["diagnostics"][0]["hints"][0], "did you mean `timeout`?");
+    // JSON that nobody asked for would be taken for the value.
+    assert_eq!(ccm(&scratch, &["eval", "1 +"]).run().stdout, "");
+}
+
+#[test]
+fn an_error_document_holds_no_secret() {
+    let scratch = Scratch::new();
+    let manifest = "data:\n  # @sensitive\n  pw: hunter2secret\nccm:\n  resources:\n    - exec:\n        - \"{{ Data.pw }}\":\n            timeout: \"{{ Data.pw }}\"\n";
+    let called = apply(&scratch, manifest, &["--output", "json"]);
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(!called.stdout.is_empty() && !called.shown().contains("hunter2secret"), "{}", called.shown());
+}
+
+#[test]
+fn a_run_that_honours_a_pause_is_a_document() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "ccm: {resources: []}");
+    assert_eq!(ccm(&scratch, &["pause", "--for", "1h", "--reason", "upgrade"]).run().code, 0);
+    for output in ["json", "jsonl"] {
+        let called = ccm(&scratch, &["apply", "m.yaml", "--honour-pause", "--output", output]).run();
+        let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+        assert_eq!((called.code, &document["paused"]["reason"]), (0, &json!("upgrade")), "{document}");
     }
 }
 

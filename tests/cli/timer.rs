@@ -213,7 +213,10 @@ fn systemd_accepts_the_units_of_a_timer() {
 fn wrong_arguments_of_a_timer_are_named() {
     let scratch = Scratch::new();
     let expect = |args: &[&str], code: i32, message: &[&str], hints: &[&str]| {
-        let called = install(&scratch, args).args(&["--noop"]).run();
+        let mut called = install(&scratch, args).args(&["--noop"]).run();
+        if args.contains(&"json") {
+            assert!(std::mem::take(&mut called.stdout).contains("`--output`"), "{}", called.shown());
+        }
         expect_error(&called, code, "", message, hints);
     };
     expect(&["--every", "0"], 64, &["'--every <DURATION>'", "once a minute"], &[]);

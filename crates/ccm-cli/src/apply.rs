@@ -11,7 +11,7 @@ use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{LastLine, NonBlockingWriter};
 use ccm_runtime::{Config, ExitCode, Input, LoadedManifest, RunMode, Session, spawn};
 
-use crate::arguments::ApplyArguments;
+use crate::arguments::{ApplyArguments, JsonForm, ReportFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::reactor::{SharedRun, supervise};
@@ -100,6 +100,12 @@ impl ApplyContext {
             let pause = session.honoured_pause().map_err(|error| pause::pause_error(session, &error))?;
             if let Some(pause) = &pause {
                 console.note(&format!("{}; nothing was run", pause::described(pause)));
+                let form = match arguments.output.format {
+                    ReportFormat::Json => JsonForm::Document,
+                    ReportFormat::Jsonl => JsonForm::Lines,
+                    ReportFormat::Text | ReportFormat::Log => return Ok(true),
+                };
+                console.print(&form.text(&pause::run_document(pause)))?;
             }
             return Ok(pause.is_some());
         }

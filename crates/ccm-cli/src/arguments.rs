@@ -54,7 +54,7 @@ pub(crate) use mcp::McpArguments;
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::ToolSetArgument;
 pub(crate) use output::{
-    DocumentFormat, ExplainedFormat, JsonFormat, OutputArguments, OutputFormat, ValueFormat,
+    DocumentFormat, ExplainedFormat, JsonForm, JsonFormat, OutputArguments, OutputFormat, ValueFormat,
     ValueOutputArguments,
 };
 pub(crate) use parsers::events_file;
@@ -66,7 +66,7 @@ pub(crate) use policy::{
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use service::ServiceArguments;
 pub(crate) use state::StateArguments;
-pub(crate) use status::{StatusArguments, StatusFormat};
+pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
 pub(crate) use timer::{
     NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerMigrateArguments,
     TimerRemoveArguments, options_of_apply,

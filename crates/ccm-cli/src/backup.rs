@@ -5,7 +5,7 @@ use std::path::Path;
 use ccm_runtime::backups::{Backup, BackupError, PruneOptions};
 use ccm_runtime::model::{display_timestamp, escape_control};
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::report::{History, columns};
+use ccm_runtime::report::{Column, History, table};
 use ccm_runtime::{LocalZone, Session, StoredRun, printed};
 use serde_json::{Value, json};
 
@@ -14,8 +14,18 @@ use crate::arguments::{
 };
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
+use crate::listeners::report_screen;
 use crate::reactor::block_on;
 use crate::session;
+
+/// Columns of the list of backups. Each cell but the path is needed to name a backup.
+const COLUMNS: [Column; 5] = [
+    Column::new("TIME"),
+    Column::new("VERSION"),
+    Column::new("BYTES").optional(),
+    Column::new("RUN").optional(),
+    Column::new("PATH").cut_to(16),
+];
 
 /// Lists, restores or removes backups.
 pub(crate) fn run(command: &BackupCommand, console: &Console) -> CommandResult {
@@ -48,8 +58,7 @@ fn list(arguments: &BackupListArguments, console: &Console) -> CommandResult {
                 let size = backup.size.to_string();
                 [zone.display(backup.at), backup.version.clone(), size, short, shown_path(backup)]
             };
-            let heads = ["TIME", "VERSION", "BYTES", "RUN", "PATH"].map(str::to_owned);
-            columns(heads, backups.iter().map(row).collect())
+            table(COLUMNS, &backups.iter().map(row).collect::<Vec<_>>(), report_screen())
         }
     };
     console.print(&text)

@@ -46,8 +46,9 @@ pub(crate) fn complete(arguments: &CompleteArguments, console: &Console) -> Comm
             let mut words = words.into_iter();
             let line = BashLine::parse(&words.next().unwrap_or_default(), &words.next().unwrap_or_default());
             let typed = line.words.last().cloned().unwrap_or_default();
-            shown(candidates(&line.words), |Candidate { word, .. }| {
-                word.starts_with(&typed).then(|| line.inserted(word)).flatten()
+            shown(candidates(&line.words), |Candidate { word, description }| {
+                let inserted = word.starts_with(&typed).then(|| line.inserted(word)).flatten()?;
+                Some(if arguments.describe { format!("{inserted}\t{description}") } else { inserted })
             })
         }
         CompletionShell::Zsh | CompletionShell::Fish => {

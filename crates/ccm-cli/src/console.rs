@@ -3,12 +3,15 @@
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use ccm_runtime::model::escape_control;
 use ccm_runtime::{ExitCode, Findings, Secrets};
 
+use crate::arguments::JsonForm;
 use crate::diagnostics;
 use crate::error::{CommandError, CommandResult, causes};
 use crate::error_output::ErrorOutput;
@@ -18,6 +21,8 @@ use crate::error_output::ErrorOutput;
 pub(crate) struct Console {
     secrets: Secrets,
     error_output: ErrorOutput,
+    /// Something was written to standard output. The copies of this value share it.
+    has_output: Arc<AtomicBool>,
 }
 
 impl Console {
@@ -32,8 +37,8 @@ impl Console {
     }
 
     /// Prints the result of a command to standard output. A closed output is no error, as with `head`.
-    #[expect(clippy::unused_self, reason = "standard output belongs to the console as standard error does")]
     pub(crate) fn print(&self, text: &str) -> CommandResult {
+        self.mark_output();
         let mut stdout = stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -41,6 +46,21 @@ impl Console {
             }
             _ => Ok(ExitCode::Success),
         }
+    }
+
+    /// Records that standard output has a result, or a part of one.
+    pub(crate) fn mark_output(&self) {
+        self.has_output.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints an error to standard output for a program that reads JSON there, unless it has a result already. An
+    /// output that can't be written is ignored, because the error has an exit code.
+    pub(crate) fn error_document(&self, error: &CommandError, form: JsonForm) {
+        if self.has_output.load(Ordering::Relaxed) {
+            return;
+        }
+        let document = error.document().json(&|text| self.secrets.redact(text).into_owned());
+        let _ = self.print(&form.text(&document));
     }
 
     /// Writes located errors and warnings.
@@ -75,6 +95,13 @@ impl Console {
     /// Writes a hint for a warning or note.
     pub(crate) fn hint(&self, message: &str) {
         self.write(&format!("hint: {}\n", escape_control(message)));
+    }
+
+    /// Writes an explanation, if there is one.
+    pub(crate) fn explain(&self, explanation: Option<String>) {
+        if let Some(text) = explanation {
+            self.write(&text);
+        }
     }
 
     /// Writes a text without secrets, in one piece so that no other output comes in between.

@@ -6,7 +6,7 @@ use std::io;
 use ccm_runtime::approval::{ApprovalsError, ApproveError, SignError};
 use ccm_runtime::model::{StopCause, escape_control};
 use ccm_runtime::policy::PolicyError;
-use ccm_runtime::{ExitCode, Findings, InputError, ManifestErrors, TextError};
+use ccm_runtime::{ErrorDocument, ExitCode, Finding, Findings, InputError, ManifestErrors, TextError};
 
 use crate::diagnostics;
 
@@ -23,6 +23,8 @@ pub(crate) struct CommandError {
     /// Causes, or lines that belong to the message.
     details: Vec<String>,
     hints: Vec<String>,
+    /// What the text before says, for programs.
+    findings: Box<[Finding]>,
     code: ExitCode,
 }
 
@@ -30,7 +32,8 @@ impl CommandError {
     /// Creates an error before anything was run.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         let (before, message) = (String::new(), message.into());
-        Self { before, message, details: Vec::new(), hints: Vec::new(), code: ExitCode::NothingRun }
+        let (details, hints, findings) = (Vec::new(), Vec::new(), Box::default());
+        Self { before, message, details, hints, findings, code: ExitCode::NothingRun }
     }
 
     /// Creates an error in the use of the command line.
@@ -55,7 +58,8 @@ impl CommandError {
 
     /// Creates an error of errors with a location.
     pub(crate) fn located(findings: &Findings) -> Self {
-        Self { before: diagnostics::text(findings), ..Self::new("") }
+        let before = diagnostics::text(findings);
+        Self { before, findings: Finding::of_all(findings).into(), ..Self::new("") }
     }
 
     /// Creates an error of a signal before anything was run. Nothing else stops ccm at that time.
@@ -67,7 +71,8 @@ impl CommandError {
     /// Creates an error of several ones, with the exit code of the last.
     pub(crate) fn of_several(mut errors: Vec<Self>) -> Self {
         let last = errors.pop().unwrap_or_else(|| Self::new(""));
-        last.after(&errors)
+        let findings = last.diagnostics().into();
+        Self { findings, ..last }.after(&errors)
     }
 
     /// Sets the message of located errors.
@@ -107,9 +112,27 @@ impl CommandError {
     }
 
     /// Adds errors that were found before.
-    pub(crate) fn after(self, earlier: &[Self]) -> Self {
-        let earlier: String = earlier.iter().map(Self::text).collect();
-        Self { before: earlier + &self.before, ..self }
+    pub(crate) fn after(mut self, earlier: &[Self]) -> Self {
+        let text: String = earlier.iter().map(Self::text).collect();
+        let findings = earlier.iter().flat_map(Self::diagnostics).chain(self.findings).collect();
+        self.before.insert_str(0, &text);
+        Self { findings, ..self }
+    }
+
+    /// Returns the errors that the text before describes, or else this error.
+    fn diagnostics(&self) -> Vec<Finding> {
+        if !self.findings.is_empty() || self.message.is_empty() {
+            return self.findings.to_vec();
+        }
+        let details = self.details.iter().map(|detail| format!("\n{detail}"));
+        let message = details.fold(self.message.clone(), |message, detail| message + &detail);
+        vec![Finding::of_command(message, self.hints.clone())]
+    }
+
+    /// Returns the error for programs.
+    pub(crate) fn document(&self) -> ErrorDocument {
+        let hints = if self.findings.is_empty() { Vec::new() } else { self.hints.clone() };
+        ErrorDocument::new(&self.message, self.code.number(), hints, self.diagnostics())
     }
 
     /// Returns the exit code.

@@ -19,6 +19,7 @@ mod backup;
 mod colour;
 mod completion;
 mod console;
+mod data_explanation;
 mod debug_log;
 mod diagnostics;
 mod error;
@@ -51,9 +52,9 @@ use std::process;
 
 use ccm_runtime::ExitCode;
 use ccm_runtime::process::{launcher, prepare_process, variable};
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
-use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable};
+use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable, JsonForm};
 use console::Console;
 use error::{CommandError, CommandResult};
 
@@ -80,8 +81,13 @@ pub fn main() -> process::ExitCode {
 
 fn run(console: &Console) -> CommandResult {
     prepare_process().map_err(|error| CommandError::setup(&error))?;
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = Arguments::command().try_get_matches().and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches);
+        let arguments = arguments.map_err(|error| error.format(&mut Arguments::command()))?;
+        Ok((arguments, JsonForm::of(&matches)))
+    });
+    let (arguments, json_form) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let error = arguments::adapt(error, |path| session::open(console).is_file(path));
             if error.use_stderr() {
@@ -92,15 +98,24 @@ fn run(console: &Console) -> CommandResult {
             return Ok(ExitCode::Success);
         }
     };
-    let arguments = arguments
+    let result = arguments
         .with_environment(variable)
-        .map_err(|InvalidVariable { name, reason }| CommandError::variable(name, &reason))?;
+        .map_err(|InvalidVariable { name, reason }| CommandError::variable(name, &reason))
+        .and_then(|arguments| run_command(arguments, console));
+    result.inspect_err(|error| {
+        if let Some(form) = json_form {
+            console.error_document(error, form);
+        }
+    })
+}
+
+fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
     debug_log::install(arguments.verbose, console);
     match arguments.command {
         CliCommand::Apply(apply) => {
             apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, console)
         }
-        CliCommand::Validate(validate) => validate::run(&validate, console),
+        CliCommand::Validate(validate) => validate::run(&validate, arguments.verbose > 0, console),
         CliCommand::Graph(graph) => show::graph(&graph, console),
         CliCommand::History(history) => history::run(&history, console),
         CliCommand::Status(status) => status::run(&status, console),

@@ -14,7 +14,7 @@ use ccm_runtime::report::{
     JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ManifestResult, ProgressLine, ReportError,
     Screen, TextOptions, TextReport, Verbosity,
 };
-use ccm_runtime::{EventsFile, ExitCode, StopCause};
+use ccm_runtime::{EventsFile, ExitCode, LoadedManifest, StopCause};
 
 use crate::arguments::{self, ApplyArguments, ReportFormat};
 use crate::colour::coloured;
@@ -76,7 +76,7 @@ impl Listeners {
         events_file: Option<EventsFile>,
         (output, screen): (NonBlockingWriter, NonBlockingWriter),
         other_runs: Vec<String>,
-        manifests: usize,
+        manifests: &[&LoadedManifest<'_>],
         progress: ProgressLine,
     ) -> Self {
         let verbosity = verbosity(arguments);
@@ -88,14 +88,19 @@ impl Listeners {
                 let state_dir = state.state_dir.as_ref().filter(|_| !state.is_of_environment);
                 let state_directory = state_dir.map(|directory| directory.display().to_string());
                 let options = TextOptions { verbosity, screen, other_runs, state_directory };
-                ReportWriter::Text(TextReport::new(out, options))
+                let resources = manifests.iter().flat_map(|manifest| &manifest.catalog().resources);
+                ReportWriter::Text(
+                    TextReport::new(out, options).with_resources(resources.map(|found| &found.id)),
+                )
             }
             ReportFormat::Log => {
                 let options = LogOptions { verbosity, has_priorities: output_is_journal(), other_runs };
                 ReportWriter::Log(LogReport::new(output, options))
             }
             ReportFormat::Jsonl => ReportWriter::Lines(JsonLines::new(output)),
-            ReportFormat::Json if manifests > 1 => ReportWriter::Document(JsonDocument::of_several(output)),
+            ReportFormat::Json if manifests.len() > 1 => {
+                ReportWriter::Document(JsonDocument::of_several(output))
+            }
             ReportFormat::Json => ReportWriter::Document(JsonDocument::new(output)),
         };
         Self {

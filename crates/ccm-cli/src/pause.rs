@@ -2,7 +2,7 @@
 
 use ccm_runtime::model::escape_control;
 use ccm_runtime::{EndedPause, ExitCode, LocalZone, Pause, PauseError, Session, printed};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{DocumentFormat, PauseArguments};
 use crate::console::Console;
@@ -37,6 +37,11 @@ fn change(arguments: &PauseArguments, session: &Session) -> Result<String, Pause
 
 fn document(pause: Option<&Pause>) -> String {
     printed::document(&json!({ "paused": pause.map(Pause::json) }))
+}
+
+/// Returns the document of a run that honours a pause.
+pub(crate) fn run_document(pause: &Pause) -> Value {
+    json!({ "protocol": "io.choria.ccm.v1.session.paused", "paused": pause.json() })
 }
 
 /// Returns the pause as text, with how to end it.

@@ -14,7 +14,7 @@ use ccm_runtime::{
 use crate::arguments::{DocumentFormat, ValidateArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
-use crate::{diagnostics, manifest, session};
+use crate::{data_explanation, diagnostics, manifest, session};
 
 /// Manifest to check, or the reason why it can't be read.
 struct Given {
@@ -31,7 +31,7 @@ struct GivenManifests {
 }
 
 /// Checks manifests.
-pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> CommandResult {
+pub(crate) fn run(arguments: &ValidateArguments, is_verbose: bool, console: &Console) -> CommandResult {
     let session = session::open(console);
     let GivenManifests { given, not_manifests, children } = collect(arguments, &session)?;
     for Given { name, input } in given.iter().skip(1) {
@@ -54,10 +54,10 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> CommandRe
         return Err(CommandError::new(message).hint("a manifest is a YAML file with a `ccm` key"));
     }
     if let [given] = &*given {
-        return check(arguments, console, &session, given);
+        return check(arguments, is_verbose, console, &session, given);
     }
     // The results are shown in the order of the manifests.
-    let checked = given.iter().map(|given| check(arguments, console, &session, given));
+    let checked = given.iter().map(|given| check(arguments, is_verbose, console, &session, given));
     match checked.filter_map(Result::err).inspect(|error| console.error(error)).count() {
         0 => Ok(ExitCode::Success),
         invalid => Err(manifest::invalid_of_several(invalid, given.len())),
@@ -142,6 +142,7 @@ fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Ve
 /// Checks a manifest, and prints the result.
 fn check(
     arguments: &ValidateArguments,
+    is_verbose: bool,
     console: &Console,
     session: &Session,
     given: &Given,
@@ -165,6 +166,9 @@ fn check(
         error => CommandError::setup(&error),
     })?;
     console.findings(&validation.warnings);
+    if is_verbose {
+        console.explain(data_explanation::of_manifest(input.name(), &validation.data));
+    }
     for (location, text) in &validation.approvals {
         let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
         console.note(&format!("{at}{text}"));

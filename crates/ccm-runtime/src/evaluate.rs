@@ -70,6 +70,12 @@ pub struct EvaluatedData {
 }
 
 impl EvaluatedData {
+    /// Builds the data of a manifest, whose warnings are those of the manifest.
+    pub(crate) fn of_manifest(data: ResolvedData) -> Self {
+        let redaction = Redaction::new(&data.secrets);
+        Self { warnings: Findings::default(), data, redaction }
+    }
+
     /// Returns the values as they are, secrets included.
     pub fn value(&self) -> &Value {
         &self.data.value

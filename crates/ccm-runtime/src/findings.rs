@@ -4,5 +4,5 @@ mod document;
 mod redaction;
 mod sensitive_text;
 
-pub use document::{Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
+pub use document::{ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
 pub(crate) use redaction::redacted;

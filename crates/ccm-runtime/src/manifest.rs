@@ -11,6 +11,7 @@ use ccm_manifest::{LateResources, LoadResult, OmittedInputs, load_omitting};
 use ccm_model::{Catalog, Diagnostic, Findings, ManifestErrors};
 
 use crate::early_policy::{EarlyInput, JudgedManifest, early_denials};
+use crate::evaluate::EvaluatedData;
 use crate::findings::redacted;
 use crate::input::Input;
 use crate::session::Session;
@@ -140,6 +141,11 @@ impl LoadedManifest<'_> {
     /// Returns the warnings.
     pub fn warnings(&self) -> &Findings {
         &self.warnings
+    }
+
+    /// Returns the values in the data of the manifest, each with the levels that it comes from.
+    pub fn data(&self) -> EvaluatedData {
+        EvaluatedData::of_manifest(self.loaded.data.clone())
     }
 
     /// Returns the warnings, then the notes. Those of one of several machines, `is_of_matrix`, name the data files that it

@@ -10,7 +10,7 @@
 
 pub use ccm_host::{
     Clock, LastLine, NonBlockingWriter, PrepareError, SystemClock, Terminal, absolute, after, ask, can_ask,
-    credential_of_file, current_user, is_utf8_locale, is_yes, output_is_journal, output_width, own_process,
-    own_program, prepare_process, variable, write_error_within,
+    credential_of_file, current_user, is_utf8_locale, is_yes, output_is_journal, output_width, own_arguments,
+    own_process, own_program, prepare_process, variable, write_error_within,
 };
 pub use ccm_host::{launcher, signals};

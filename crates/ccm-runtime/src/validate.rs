@@ -9,6 +9,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Findings, Label, Location, ManifestE
 
 use crate::begin::BeginError;
 use crate::early_policy::{EarlyInput, early_questions};
+use crate::evaluate::EvaluatedData;
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
 use crate::session::Session;
@@ -24,6 +25,8 @@ pub struct Validation {
     pub approvals: Vec<(Option<Location>, String)>,
     /// The warnings and notes with those that only [`Validation::strict`] counts, if there are any of these.
     strict_findings: Option<Findings>,
+    /// Values in the data of the manifest.
+    pub data: Arc<EvaluatedData>,
 }
 
 /// Extent of a validation.
@@ -151,6 +154,7 @@ impl Session {
             resources,
             warnings,
             approvals,
+            data: Arc::new(manifest.data()),
             strict_findings: manifest.strict_findings(is_of_matrix),
         })
     }

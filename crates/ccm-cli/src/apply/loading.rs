@@ -8,8 +8,9 @@ use ccm_runtime::{
 };
 
 use super::ApplyContext;
+use crate::arguments::ReportFormat;
 use crate::error::{CommandError, CommandResult};
-use crate::{manifest, session, state};
+use crate::{data_explanation, manifest, session, state};
 
 impl ApplyContext {
     /// Refuses manifests that are given twice.
@@ -79,6 +80,10 @@ impl ApplyContext {
         if !arguments.quiet {
             for manifest in &manifests {
                 console.findings(manifest.warnings());
+                if arguments.verbose > 0 && arguments.output.format == ReportFormat::Text {
+                    let data = manifest.data();
+                    console.explain(data_explanation::of_manifest(manifest.input().name(), &data));
+                }
             }
         }
         let references: Vec<&LoadedManifest<'_>> = manifests.iter().collect();

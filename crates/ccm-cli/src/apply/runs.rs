@@ -67,14 +67,14 @@ impl ApplyContext {
         (output, error_output): (NonBlockingWriter, NonBlockingWriter),
     ) -> RunResults {
         let Self { arguments, console, shared, last_line } = self;
+        console.mark_output();
         console.error_output().write_through(&error_output);
         let earlier_run = runs.first().and_then(ActiveRun::earlier_run).map(str::to_owned);
         let own = runs.iter().map(|run| run.identity().run_id.clone());
         let other_runs: Vec<String> = earlier_run.into_iter().chain(own).collect();
         let writers = (output.clone(), error_output);
         let progress = ProgressLine::new(last_line.clone().unwrap_or_default(), console.secrets().clone());
-        let listeners =
-            Listeners::new(arguments, events_file, writers, other_runs, manifests.len(), progress);
+        let listeners = Listeners::new(arguments, events_file, writers, other_runs, manifests, progress);
         shared.listen(listeners);
         if mode == RunMode::Apply || arguments.noop {
             shared.mark_begun();

@@ -28,6 +28,10 @@ pub(crate) struct CompleteArguments {
     #[arg(value_enum, value_name = "SHELL")]
     pub shell: CompletionShell,
 
+    /// For bash, put the description behind each word, after a tab. Others always get it
+    #[arg(long)]
+    pub describe: bool,
+
     /// From bash, the command line up to the cursor, and its last word as bash splits words. From others, the
     /// words behind the name of the command, the last of which is completed
     #[arg(value_name = "WORD", last = true)]

@@ -1,7 +1,35 @@
 //! Help of ccm itself, with the commands in groups.
 
 use anstream::adapter::strip_str;
+use ccm_runtime::process::own_arguments;
 use clap::Command;
+
+use super::headings;
+
+/// Headings whose options only the long help has.
+const LONG: [&str; 3] = [headings::DATA, headings::LIMITS, headings::RECORD];
+/// End of a short help.
+const SHORT_END: &str = "`--help` shows all options, and examples.";
+
+/// Returns `true` if the command line asks for the help with `-h`.
+pub(crate) fn asks_for_short_help() -> bool {
+    let words = own_arguments();
+    let is_short = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains('h');
+    words.iter().any(is_short) && !words.iter().any(|word| word == "--help")
+}
+
+/// Leaves out of the help what few need: options of data, limits and records, and the examples.
+pub(crate) fn shortened(command: Command) -> Command {
+    let is_long = |heading: Option<&str>| heading.is_some_and(|heading| LONG.contains(&heading));
+    let has_more = command.get_after_help().is_some()
+        || command.get_arguments().any(|argument| is_long(argument.get_help_heading()));
+    let command = if has_more { command.after_help(SHORT_END) } else { command };
+    let command = command.mut_args(|argument| match argument.get_help_heading() {
+        heading if is_long(heading) => argument.hide(true),
+        _ => argument,
+    });
+    command.mut_subcommands(shortened)
+}
 
 /// Headings with their commands, the most used first.
 const GROUPS: [(&str, &[&str]); 3] = [

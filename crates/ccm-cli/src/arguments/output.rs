@@ -1,6 +1,10 @@
 //! Arguments of the format of the output, which every command spells alike.
 
-use clap::{Arg, Args, ValueEnum};
+use ccm_runtime::model::escape_json;
+use ccm_runtime::printed;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, ValueEnum};
+use serde_json::Value;
 
 use super::headings;
 
@@ -8,6 +12,47 @@ use super::headings;
 pub(crate) trait OutputFormat: ValueEnum + Send + Sync + 'static {
     /// Name of the format that the command has without an option.
     const DEFAULT: &'static str = "text";
+}
+
+/// Form of JSON that the command line asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonForm {
+    /// One document.
+    Document,
+    /// A document on each line.
+    Lines,
+}
+
+impl JsonForm {
+    /// Returns the form that `--output` or `--json` of a command asks for. A command whose results are JSON anyway,
+    /// such as `ccm facts`, has none without these options.
+    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
+        if let Some((_, matches)) = matches.subcommand() {
+            return Self::of(matches);
+        }
+        let is_given = |id| {
+            matches.try_contains_id(id).unwrap_or_default()
+                && matches.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        if !is_given("output") {
+            // In `ccm tool`, `--json` is the input.
+            let is_json = matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or_default();
+            return is_json.then_some(Self::Document);
+        }
+        match matches.get_raw("output")?.next_back()?.to_str()? {
+            "json" => Some(Self::Document),
+            "jsonl" => Some(Self::Lines),
+            _ => None,
+        }
+    }
+
+    /// Returns a value in this form.
+    pub(crate) fn text(self, value: &Value) -> String {
+        match self {
+            Self::Document => printed::document(value),
+            Self::Lines => format!("{}\n", escape_json(&value.to_string())),
+        }
+    }
 }
 
 /// Format of the output. `--json` is the short form of `--output json`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_runtime::model::{escape_control, quote_words};
-use ccm_runtime::report::columns;
+use ccm_runtime::report::{Column, table};
 use ccm_runtime::timer::{InstalledTimer, LastRun, TimerKind, UnitScope};
 use ccm_runtime::{ExitCode, printed};
 
@@ -11,8 +11,19 @@ use super::{scope, systemctl, timer_error, timers};
 use crate::arguments::{DocumentFormat, TimerListArguments};
 use crate::console::Console;
 use crate::error::CommandResult;
+use crate::listeners::report_screen;
 use crate::reactor::block_on;
 use crate::session;
+
+/// Columns of the list of timers.
+const COLUMNS: [Column; 6] = [
+    Column::new("NAME").cut_to(12),
+    Column::new("EVERY"),
+    Column::new("STATE").cut_to(8),
+    Column::new("NEXT RUN").cut_to(12),
+    Column::new("LAST RUN").cut_to(12),
+    Column::new("MANIFEST").cut_to(12),
+];
 
 pub(super) fn run(arguments: &TimerListArguments, console: &Console) -> CommandResult {
     let session = session::open(console);
@@ -23,8 +34,7 @@ pub(super) fn run(arguments: &TimerListArguments, console: &Console) -> CommandR
         DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
         DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
         DocumentFormat::Text => {
-            let heads = ["NAME", "EVERY", "STATE", "NEXT RUN", "LAST RUN", "MANIFEST"].map(str::to_owned);
-            columns(heads, installed.iter().map(row).collect())
+            table(COLUMNS, &installed.iter().map(row).collect::<Vec<_>>(), report_screen())
         }
     };
     console.print(&text)?;

@@ -7,6 +7,10 @@ use ccm_model::Findings;
 
 /// Name of the protocol, with its version.
 const PROTOCOL: &str = "io.choria.ccm.v1.validation";
+/// Name of the protocol of errors, with its version.
+const ERROR_PROTOCOL: &str = "io.choria.ccm.v1.error";
+/// Kind of an error that concerns the command and not a text.
+const COMMAND_KIND: &str = "command";
 
 /// Result of validating manifests, for programs.
 #[derive(Clone, Debug, Serialize)]
@@ -55,6 +59,16 @@ pub struct Finding {
     property: Option<String>,
 }
 
+/// Reason why a command has no result, for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorDocument {
+    protocol: &'static str,
+    error: String,
+    exit_code: u8,
+    hints: Vec<String>,
+    diagnostics: Vec<Finding>,
+}
+
 #[derive(Clone, Debug, Serialize)]
 struct LabelLine {
     location: Option<Location>,
@@ -85,7 +99,43 @@ impl ValidationDocument {
     }
 }
 
+impl ErrorDocument {
+    /// Builds the document of a command that ended with an exit code. Without a message of its own, the error is the
+    /// first diagnostic.
+    pub fn new(message: &str, exit_code: u8, hints: Vec<String>, diagnostics: Vec<Finding>) -> Self {
+        let first = diagnostics.first().map_or("", |first| &*first.message);
+        let error = if message.is_empty() { first } else { message }.to_owned();
+        Self { protocol: ERROR_PROTOCOL, error, exit_code, hints, diagnostics }
+    }
+
+    /// Returns the document as JSON, with each text passed through a function that removes secrets.
+    pub fn json(&self, redact: &dyn Fn(&str) -> String) -> serde_json::Value {
+        redacted_texts(serde_json::to_value(self).unwrap_or_default(), redact)
+    }
+}
+
+/// Passes each text of a value through a function.
+fn redacted_texts(value: serde_json::Value, redact: &dyn Fn(&str) -> String) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => Value::String(redact(&text)),
+        Value::Array(values) => {
+            Value::Array(values.into_iter().map(|value| redacted_texts(value, redact)).collect())
+        }
+        Value::Object(fields) => Value::Object(
+            fields.into_iter().map(|(key, value)| (key, redacted_texts(value, redact))).collect(),
+        ),
+        other => other,
+    }
+}
+
 impl Finding {
+    /// Builds the finding of an error that concerns the command and not a text.
+    pub fn of_command(message: String, hints: Vec<String>) -> Self {
+        let found = Self::error(ccm_model::DiagnosticKind::Missing, message);
+        Self { kind: COMMAND_KIND, hints, ..found }
+    }
+
     /// Builds the finding of an error without a location.
     pub fn error(kind: ccm_model::DiagnosticKind, message: String) -> Self {
         Self::of(&Diagnostic::without_location(kind, message), &SourceMap::default())

@@ -41,7 +41,7 @@ pub(crate) fn warn(drafts: &[ResourceDraft], scopes: &Scopes<'_, '_>, diagnostic
         diagnostics.push(
             Diagnostic::warning(DiagnosticKind::Unordered, draft.resource.span, message)
                 .with_label(checkout.resource.span, "the checkout")
-                .with_hint("use `ccm apply --from` with the address of the repository, which is fetched before its manifest is loaded"),
+                .with_hint("pull the repository by a manifest of its own that is applied before, so that this one is read once it is complete"),
         );
     }
     diagnostics.set_context(None);

@@ -33,9 +33,10 @@ fn a_manifest_is_valid_for_the_machines_that_have_what_it_names() {
         .into_iter()
         .map(|found| (found.machines, found.diagnostic.message.clone()))
         .collect();
-    assert_eq!(shared.len(), 2, "{shared:?}");
+    assert_eq!(shared.len(), 3, "{shared:?}");
     assert!(matches!(&shared[0], (machines, message) if *machines == [1, 3] && message.contains("soon")));
     assert!(matches!(&shared[1], (machines, message) if *machines == [2] && message.contains("role")));
+    assert!(matches!(&shared[2], (machines, message) if *machines == [2] && message.contains("--fact rule")));
 }
 
 #[test]

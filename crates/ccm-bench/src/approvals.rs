@@ -55,6 +55,7 @@ fn content() -> IntentContent {
         cwd: text("/"),
         user: None,
         env: BTreeMap::new(),
+        env_values: BTreeMap::new(),
         stdin: None,
         stdin_sha256: None,
         timeout_ms: None,

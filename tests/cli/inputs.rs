@@ -1,7 +1,8 @@
 //! Errors in the inputs of a manifest: facts, values, templates, variables and child manifests. Each is reported at
 //! its location, and nothing is run.
 
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use ccm_testkit::{Called, Scratch, needs_root};
 use insta::assert_snapshot;
@@ -369,4 +370,41 @@ fn root_follows_no_links_of_a_stranger_to_directories_and_programs() {
     assert_eq!(applied.code, 0, "{}", applied.shown());
     let (applied, _) = called(54_321, "a: {command: 'true', cwd: '[dir]/link', user: nobody}");
     assert_eq!(applied.code, 0, "{}", applied.shown());
+}
+
+#[test]
+fn files_of_a_manifest_that_others_can_change_are_named_once() {
+    let scratch = Scratch::new();
+    let resource = |name: &str| format!("    - file: [{}: {{ensure: absent}}]\n", scratch.at(name));
+    scratch.write("m.yaml", format!("ccm:\n  resources:\n    - apply: [child.yaml]\n{}", resource("a")));
+    scratch.write("child.yaml", format!("ccm:\n  resources:\n{}", resource("b")));
+    scratch.write("other.yaml", format!("ccm:\n  resources:\n{}", resource("c")));
+    let warning = |arguments: &[&str]| {
+        let called = ccm(&scratch, arguments).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        let warnings = called.stderr.lines().filter(|line| line.starts_with("warning: others can change"));
+        warnings.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(warning(&["apply", "m.yaml", "other.yaml"]), [""; 0]);
+    let set_mode = |name: &str, mode: u32| {
+        std::fs::set_permissions(scratch.path().join(name), Permissions::from_mode(mode)).expect("a mode");
+    };
+    set_mode("child.yaml", 0o646);
+    set_mode("other.yaml", 0o666);
+    let both = "warning: others can change what this manifest does: [dir]/child.yaml (every user), [dir]/other.yaml (every user)";
+    assert_eq!(warning(&["apply", "m.yaml", "other.yaml"]), [both]);
+    assert_eq!(warning(&["apply", "--noop", "m.yaml", "other.yaml"]), [""; 0]);
+    set_mode("child.yaml", 0o644);
+    set_mode("", 0o777);
+    let directory = "warning: others can change what this manifest does: [dir] (every user)";
+    assert_eq!(warning(&["apply", "m.yaml"]), [directory]);
+    // In a sticky directory others can't replace what is not theirs.
+    set_mode("", 0o1777);
+    assert_eq!(warning(&["apply", "m.yaml"]), [""; 0]);
+    if !needs_root() {
+        return;
+    }
+    std::os::unix::fs::chown(scratch.path().join("child.yaml"), Some(4401), None).expect("an owner");
+    let owner = "warning: others can change what this manifest does: [dir]/child.yaml (uid 4401)";
+    assert_eq!(warning(&["apply", "m.yaml"]), [owner]);
 }

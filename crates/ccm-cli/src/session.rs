@@ -12,6 +12,9 @@ use crate::audit::problem_hint;
 use crate::console::Console;
 use crate::state::untrusted_hint;
 
+/// Maximum number of files that a warning names.
+const MAX_LISTED: usize = 3;
+
 /// Opens a session for a command that keeps no state.
 pub(crate) fn open(console: &Console) -> Session {
     with_notices(Session::open(config(console, None)), console)
@@ -70,6 +73,20 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
             if let LedgerError::Untrusted { is_directory, .. } = error {
                 console.hint(untrusted_hint(*is_directory));
             }
+        }
+        Notice::Changeable(files) => {
+            let listed: Vec<String> = files
+                .iter()
+                .take(MAX_LISTED)
+                .map(|(path, writer)| format!("{} ({writer})", path.display()))
+                .collect();
+            let more = match files.len().saturating_sub(MAX_LISTED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            console
+                .warning(&format!("others can change what this manifest does: {}{more}", listed.join(", ")));
+            console.hint("give the files and their directory to root (`chown root`, `chmod go-w`), or require a signature");
         }
         Notice::DamagedLedger { damage, is_kept } => {
             console.warning_of(damage);

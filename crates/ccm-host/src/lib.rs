@@ -89,6 +89,7 @@ mod started_by;
 pub mod state;
 mod text;
 mod trusted;
+mod writers;
 
 pub use account::{Account, AccountError, Identity, gid_of, uid_of};
 pub use clock::{Clock, SystemClock, after};
@@ -138,6 +139,7 @@ pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_
 pub use started_by::started_by;
 pub use text::{STANDARD_INPUT, TextError, file_text, read_text};
 pub use trusted::{TrustError, TrustedDirectory};
+pub use writers::{Writer, other_writer};
 
 use std::convert::Infallible;
 use std::future::Future;

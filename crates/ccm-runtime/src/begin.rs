@@ -13,6 +13,7 @@ use ccm_host::{Commands, RunnerError, remove_private_leftovers};
 use ccm_model::StopCause;
 use ccm_report::RunStore;
 
+use crate::changeable::warn_of_writers;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
 use crate::record::RunRecord;
@@ -106,6 +107,9 @@ impl LoadedManifest<'_> {
         let shared = SharedState::open(self.session, &self.input.record_name(), mode, &options).await?;
         let mut run = shared.begin((self, Vec::new()), selection, options, None)?;
         run.begin_audit().map_err(BeginError::Audit)?;
+        if mode == RunMode::Apply {
+            warn_of_writers(self.session, &[self]);
+        }
         Ok(run)
     }
 }
@@ -143,6 +147,9 @@ impl Session {
         {
             // The other runs may never begin.
             first.begin_audit().map_err(|problem| of_all(BeginError::Audit(problem)))?;
+            if mode == RunMode::Apply {
+                warn_of_writers(self, manifests);
+            }
         }
         if failures.is_empty() { Ok(runs) } else { Err(failures) }
     }

@@ -206,7 +206,7 @@ impl Session {
             let (name, text) = self.read_text(source.path(), max_size, "manifest")?;
             (name, text.into())
         };
-        if let Some(file) = source.path().and_then(Path::file_name).filter(|_| records) {
+        if let Some(file) = source.path().and_then(Path::file_name) {
             machine.reads.add(&directory.join(file), Some(text.as_bytes())).map_err(InputError::Directory)?;
         }
         let hiera = data_files(&values.data.files, &machine)?;

@@ -125,6 +125,7 @@ mod advice;
 pub mod backups;
 mod begin;
 mod canceller;
+mod changeable;
 mod conflicts;
 mod containers;
 mod data_document;

@@ -11,7 +11,8 @@ use ccm_governance::signed::ManifestSignatureError;
 use ccm_governance::{Governance, GovernanceNotice, GovernancePlaces};
 use ccm_host::state::{StateError, default_state_directory};
 use ccm_host::{
-    Cancellation, Clock, Commands, ConfigurationError, Files, RunnerError, TextError, absolute, read_text,
+    Cancellation, Clock, Commands, ConfigurationError, Files, RunnerError, TextError, Writer, absolute,
+    read_text,
 };
 use ccm_model::{Diagnostic, ManifestErrors, SourceMap};
 use ccm_properties::TypeSpec;
@@ -115,6 +116,8 @@ pub enum Notice<'a> {
     Container(&'a str),
     /// A notice of the policy or of the audit log.
     Governance(&'a GovernanceNotice<'a>),
+    /// Files of a manifest that others can change, each with the file or directory that is open to them, and them.
+    Changeable(&'a [(PathBuf, Writer)]),
     /// A signature of a manifest that does not count. The run goes on without it.
     UnusedSignature {
         /// Name of the manifest.

@@ -1,7 +1,7 @@
 //! Record of the files that a manifest is made of.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,13 @@ pub enum ReadState {
 pub struct ReadRecord {
     is_kept: bool,
     files: RefCell<BTreeMap<PathBuf, ReadState>>,
+    /// Files that exist, whether digests are kept or not.
+    paths: RefCell<BTreeSet<PathBuf>>,
     signed: OnceCell<SignedFiles>,
 }
 
 impl ReadRecord {
-    /// Creates a record. One that is not kept costs nothing.
+    /// Creates a record. One that is not kept has no digests.
     pub fn new(is_kept: bool) -> Self {
         Self { is_kept, ..Self::default() }
     }
@@ -44,10 +46,13 @@ impl ReadRecord {
 
     /// Records the content of a file that was read; `None` if the file does not exist.
     pub fn add(&self, path: &Path, content: Option<&[u8]>) -> io::Result<()> {
+        let path = normalize(path);
+        if content.is_some() {
+            self.paths.borrow_mut().insert(path.clone());
+        }
         if !self.is_kept {
             return Ok(());
         }
-        let path = normalize(path);
         let state = content.map_or(ReadState::Absent, |content| ReadState::Content(sha256(content)));
         if let Some(signed) = self.signed.get() {
             return signed.check_read(&path, &state).map_err(|error| io::Error::other(error.to_string()));
@@ -60,7 +65,12 @@ impl ReadRecord {
         Ok(())
     }
 
-    /// Returns the files.
+    /// Returns the paths of all files that were read.
+    pub fn paths(&self) -> BTreeSet<PathBuf> {
+        self.paths.borrow().clone()
+    }
+
+    /// Returns the files with their digests, if these are kept.
     pub fn files(&self) -> BTreeMap<PathBuf, ReadState> {
         self.files.borrow().clone()
     }

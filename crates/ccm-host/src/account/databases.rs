@@ -111,6 +111,22 @@ impl AccountDatabases {
     }
 
     /// Returns all groups of a user, the primary one first.
+    /// Returns `true` if the files know a member of a group who is none of these users.
+    pub(crate) fn has_other_member(&self, gid: u32, users: &[u32]) -> bool {
+        let is_other = |user: &UserEntry| !users.contains(&user.uid);
+        let by_primary =
+            |line: &[u8]| UserEntry::parse(line).filter(|user| user.gid == gid && is_other(user));
+        if find(&self.users, by_primary).is_ok_and(|found| found.is_some()) {
+            return true;
+        }
+        let members = find(&self.groups, |line| GroupEntry::members_of(line, gid));
+        let members = members.ok().flatten().unwrap_or_default();
+        let is_member = |line: &[u8]| {
+            UserEntry::parse(line).filter(|user| is_other(user) && members.contains(&user.name))
+        };
+        find(&self.users, is_member).is_ok_and(|found| found.is_some())
+    }
+
     fn groups_of(&self, user: &UserEntry) -> io::Result<Vec<u32>> {
         let mut groups = vec![user.gid];
         each_line(&self.groups, |line| {

@@ -51,6 +51,12 @@ impl GroupEntry {
         members.split(|byte| *byte == b',').any(|member| member == user.as_bytes()).then_some(entry)
     }
 
+    /// Returns the members of a line about this group.
+    pub(super) fn members_of(line: &[u8], gid: u32) -> Option<Vec<String>> {
+        let (entry, members) = Self::with_members(line)?;
+        (entry.gid == gid).then(|| members.split(|byte| *byte == b',').map(text).collect())
+    }
+
     fn with_members(line: &[u8]) -> Option<(Self, &[u8])> {
         let mut fields = fields(line)?;
         let (name, _password, gid) = (fields.next()?, fields.next()?, number(fields.next()?)?);

@@ -91,3 +91,49 @@ fn the_administrators_are_set_up_and_mended() {
     let passwd = scratch.and_then(|scratch| scratch.read("etc/passwd"));
     assert!(passwd.is_none_or(|passwd| !passwd.contains("bob:") && passwd.contains("/home/ada:/bin/bash")));
 }
+
+#[test]
+fn noop_on_a_new_host_shows_what_belongs_to_users_who_are_still_to_be_made() {
+    if !needs_own_mounts() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let srv = scratch.at("srv");
+    let manifest = format!(
+        r#"
+ccm:
+  resources:
+    - group: [newapp]
+    - user: [newapp: {{gid: newapp}}]
+    - file:
+        - {srv}: {{ensure: directory, owner: newapp, group: newapp, mode: "0750"}}
+        - {srv}/conf: {{content: "a=1\nb=2\n", owner: newapp, group: newapp, mode: "0640"}}
+        - {srv}/tree: {{ensure: directory, source: tree, owner: newapp}}
+    - cron: [job: {{user: newapp, command: /bin/true, minute: 5, provider: cron_d}}]
+"#
+    );
+    scratch.write("manifest.yaml", manifest);
+    scratch.write("tree/f", "hi\n");
+    let noop = apply(&scratch, &["--noop", "--diff"]);
+    assert_eq!(noop.code, 0, "{}", noop.shown());
+    for part in [
+        "would create: gid that of the new group",
+        "would create: 0750 newapp:newapp",
+        "would create: 0640 newapp:newapp, 8 bytes",
+        "+b=2",
+        "would create: 0644 newapp, 3 bytes",
+        "user newapp, command /bin/true",
+    ] {
+        assert!(noop.stdout.contains(part), "{part}: {}", noop.shown());
+    }
+    assert!(!noop.stdout.contains("not known before"), "{}", noop.shown());
+    let done = apply(&scratch, &["--verify-idempotent"]);
+    assert_eq!(done.code, 0, "{}", done.shown());
+    // A user whom nothing makes is an error as ever.
+    scratch.write(
+        "manifest.yaml",
+        format!("ccm: {{resources: [{{file: [{srv}/x: {{content: x, owner: gone}}]}}]}}\n"),
+    );
+    let failed = apply(&scratch, &["--noop"]);
+    assert!(failed.stdout.contains("user `gone` does not exist"), "{}", failed.shown());
+}

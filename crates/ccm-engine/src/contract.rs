@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, StartError};
 use ccm_model::{
-    Action, Artifact, ClaimKind, Failure, Fields, GuardResult, PendingRefresh, Reason, Resource, ResourceId,
-    Stream, display_timestamp,
+    Action, Artifact, ClaimKind, Failure, Fields, GuardResult, MissingPrerequisite, PendingRefresh, Reason,
+    Resource, ResourceId, Stream, display_timestamp,
 };
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -437,6 +437,14 @@ impl Context<'_> {
     /// the directory empty.
     pub fn would_be_directory(&self, path: &Path) -> bool {
         self.step.host.would_be_directory(path)
+    }
+
+    /// Returns `true` if, in noop, an earlier resource would have made this user or group: one that declares it, or one
+    /// that this resource depends on.
+    pub fn would_be_principal(&self, name: &str) -> bool {
+        let missing = MissingPrerequisite::Principal(name.to_owned());
+        let change = |()| self.step.host.would_change_before(self.step.index, &missing);
+        self.step.policy.noop.then_some(()).and_then(change).is_some_and(|change| change.is_related)
     }
 
     /// Returns the paths below a directory that other resources manage, be they of this catalog or of one that is

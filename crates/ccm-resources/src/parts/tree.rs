@@ -98,6 +98,9 @@ pub(crate) struct TreeState {
     pub managed: PathsOfOthers,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
+    /// Their names as written. Who is only made by an earlier resource has no number in noop.
+    pub owner: Option<String>,
+    pub group: Option<String>,
     /// Details of the changes, for the report.
     pub details: report::Details,
 }

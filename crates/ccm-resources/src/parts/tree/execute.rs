@@ -1,9 +1,12 @@
 //! Making the changes of a tree.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use ccm_engine::Context;
-use ccm_host::{ChangedPart, FileAttributes, FileError, Files, NewContent, NewFile, TreeEntryKind};
+use ccm_host::{
+    ChangedPart, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, TreeEntryKind,
+};
 use ccm_model::Failure;
 
 use super::plan::{TreeChange, TreeChangeKind};
@@ -29,12 +32,24 @@ pub(crate) fn apply(
         made += 1;
         Ok(())
     };
+    // New directories that get their owner after what is in them.
+    let mut given_last = HashSet::new();
     for change in changes.iter().filter(|change| !is_of_directory(change, state)) {
+        let path = root.join(&change.path);
+        if let TreeChangeKind::MakeDirectory(attributes) = &change.kind
+            && has_owner(*attributes)
+            && can_be_given_later(&path, context)
+        {
+            let made = context.host.files.make_directory(&path, without_owner(*attributes));
+            done(made.map_err(|error| file_failure(&error)))?;
+            given_last.insert(&change.path);
+            continue;
+        }
         done(apply_one(root, change, state, backup, context))?;
     }
     for change in changes.iter().rev() {
         match &change.kind {
-            TreeChangeKind::MakeDirectory(attributes) if has_owner(*attributes) => {
+            TreeChangeKind::MakeDirectory(attributes) if given_last.contains(&change.path) => {
                 let given =
                     context.host.files.set_attributes(&root.join(&change.path), owner_of(*attributes));
                 done(given.map_err(|error| file_failure(&error)))?;
@@ -57,6 +72,20 @@ fn is_of_directory(change: &TreeChange, state: &TreeState) -> bool {
 
 fn has_owner(attributes: FileAttributes) -> bool {
     attributes.uid.is_some() || attributes.gid.is_some()
+}
+
+/// Returns `true` if a new directory can get its owner once it is filled. In a directory of another user, who could put
+/// something else in its place, it gets the owner when it is made.
+pub(crate) fn can_be_given_later(path: &Path, context: &Context<'_>) -> bool {
+    let own = context.host.system.own_identity().map_or(0, |own| own.uid);
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let found = context.host.files.inspect(parent, InspectOptions::default()).ok();
+    found.and_then(|found| found.target).is_some_and(|parent| parent.uid == 0 || parent.uid == own)
+}
+
+/// Returns the attributes of a new directory that is given away later.
+pub(crate) fn without_owner(attributes: FileAttributes) -> FileAttributes {
+    FileAttributes { uid: None, gid: None, ..attributes }
 }
 
 /// Returns the attributes that a new directory gets once it is filled.
@@ -85,9 +114,7 @@ fn apply_one(
         back_up(&path, context)?;
     }
     let result = match &change.kind {
-        TreeChangeKind::MakeDirectory(attributes) => {
-            files.make_directory(&path, FileAttributes { uid: None, gid: None, ..*attributes })
-        }
+        TreeChangeKind::MakeDirectory(attributes) => files.make_directory(&path, *attributes),
         TreeChangeKind::Write { desired, attributes, .. } => {
             write(&path, *desired, state, *attributes, files)
         }

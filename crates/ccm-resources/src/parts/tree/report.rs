@@ -14,6 +14,7 @@ use crate::parts::accounts::lookup::Accounts;
 use crate::parts::diff::{
     ChangedContent, DiffScope, MAX_CONTENT, MAX_COUNTED, count_changed_lines, hidden_lines,
 };
+use crate::support::values::principal::UNKNOWN_ID;
 
 /// Maximum number of entries of an action.
 const MAX_ENTRIES: usize = 10_000;
@@ -57,10 +58,16 @@ pub(crate) fn details(
         }
         if let Some(FileAttributes { uid, gid, .. }) = change.attributes() {
             if let Some(uid) = uid {
-                details.users.entry(uid).or_insert_with(|| accounts.user_name(uid).to_string());
+                details.users.entry(uid).or_insert_with(|| match &state.owner {
+                    Some(owner) if uid == UNKNOWN_ID => owner.clone(),
+                    _ => accounts.user_name(uid).to_string(),
+                });
             }
             if let Some(gid) = gid {
-                details.groups.entry(gid).or_insert_with(|| accounts.group_name(gid).to_string());
+                details.groups.entry(gid).or_insert_with(|| match &state.group {
+                    Some(group) if gid == UNKNOWN_ID => group.clone(),
+                    _ => accounts.group_name(gid).to_string(),
+                });
             }
         }
         let old_size = found.filter(|entry| entry.kind == TreeEntryKind::File).map(|entry| entry.size);

@@ -35,15 +35,20 @@ impl TextValue for Principal {
     }
 }
 
-/// Returns the number of a user or group, who has to exist.
-pub(crate) fn principal_number(
+/// Number of a user or group that does not exist yet. No user and no group has it.
+pub(crate) const UNKNOWN_ID: u32 = u32::MAX;
+
+/// Returns the number of a user or group, who has to exist; [`UNKNOWN_ID`] for one that an earlier resource would make in
+/// noop.
+pub(crate) fn desired_number(
     name: Option<&str>,
     what: &str,
     find: impl Fn(&str) -> Result<Option<u32>, FileError>,
+    would_be: impl Fn(&str) -> bool,
 ) -> Result<Option<u32>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let number = find(name).map_err(|error| file_failure(&error))?;
-    number.map(Some).ok_or_else(|| {
+    number.or_else(|| would_be(name).then_some(UNKNOWN_ID)).map(Some).ok_or_else(|| {
         Failure::new(FailureKind::Read, format!("{what} `{}` does not exist", name.escape_debug()))
             .with_missing(MissingPrerequisite::Principal(name.to_owned()))
     })

@@ -20,7 +20,7 @@ use crate::parts::checksum_list::{find_checksum, other_algorithm};
 use crate::parts::path_walk::missing_parents;
 use crate::parts::web;
 use crate::support::file_failure::{check_writable, file_failure};
-use crate::support::values::principal::principal_number;
+use crate::support::values::principal::desired_number;
 
 /// Maximum size of a list of checksums.
 const MAX_LIST: u64 = 4 << 20;
@@ -79,8 +79,9 @@ fn status(
         hide_secrets(origin, context);
         let own = context.host.system.own_identity();
         state.own = own.map(|own| (own.uid, own.gid)).unwrap_or_default();
-        state.uid = principal_number(archive.owner.as_deref(), "user", |name| accounts.user(name))?;
-        state.gid = principal_number(archive.group.as_deref(), "group", |name| accounts.group(name))?;
+        let would_be = |name: &str| context.would_be_principal(name);
+        state.uid = desired_number(archive.owner.as_deref(), "user", |name| accounts.user(name), would_be)?;
+        state.gid = desired_number(archive.group.as_deref(), "group", |name| accounts.group(name), would_be)?;
     }
     // The checksum of a new file was computed while it was written.
     let hash = match (reading, archive.origin.as_ref().and_then(|origin| origin.checksum.as_ref())) {

@@ -29,7 +29,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
     ) -> Result<CronState, Failure> {
         let mut state = CronState::default();
         if job.entry.is_some() {
-            state.user_missing = is_user_missing(job, context)?;
+            state.user_missing = is_user_missing(job, context)? && !context.would_be_principal(&job.user);
         }
         let path = job_path(&job.name);
         let found = context.host.files.inspect(&path, InspectOptions::default());

@@ -50,7 +50,8 @@ impl Provider<Object<DesiredJob>> for Crontab {
     ) -> Result<CronState, Failure> {
         let mut state = CronState::default();
         if is_user_missing(job, context)? {
-            state.user_missing = true;
+            // A new user has no crontab.
+            state.user_missing = !context.would_be_principal(&job.user);
             return Ok(state);
         }
         let crontab = Rc::new(read(job, context).await?);

@@ -21,7 +21,7 @@ use crate::parts::tree::plan::TreeChange;
 use crate::parts::tree::{self, TreeState};
 use crate::support::file_failure::file_failure;
 use crate::support::secret_content::mark_secret;
-use crate::support::values::principal::principal_number;
+use crate::support::values::principal::{UNKNOWN_ID, desired_number};
 
 /// Maximum size of content that is read for a reported checksum alone.
 const MAX_REPORTED_HASH: u64 = 16 << 20;
@@ -76,7 +76,8 @@ pub(super) fn check_takeover(
     state: &FileState,
     files: &dyn Files,
 ) -> Result<(), Failure> {
-    if !matches!(plan(file, state), FilePlan::Update(_) | FilePlan::ReplaceLink(_)) {
+    let is_unknown = [state.desired.uid, state.desired.gid].contains(&Some(UNKNOWN_ID));
+    if is_unknown || !matches!(plan(file, state), FilePlan::Update(_) | FilePlan::ReplaceLink(_)) {
         return Ok(());
     }
     match files.check_attributes(&file.path, attributes(file, state)) {
@@ -134,8 +135,9 @@ fn status(
     let keep_up_to = if is_searched || file.sensitive { diff::MAX_CONTENT } else { 0 };
     let mut desired = Desired::default();
     if file.ensure != FileEnsure::Absent {
-        desired.uid = principal_number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
-        desired.gid = principal_number(file.group.as_deref(), "group", |name| accounts.group(name))?;
+        let would_be = |name: &str| context.would_be_principal(name);
+        desired.uid = desired_number(file.owner.as_deref(), "user", |name| accounts.user(name), would_be)?;
+        desired.gid = desired_number(file.group.as_deref(), "group", |name| accounts.group(name), would_be)?;
     }
     if before
         && file.tree.is_none()
@@ -226,7 +228,13 @@ fn inside(
     context: &Context<'_>,
 ) -> Result<Option<TreeState>, Failure> {
     let files = context.host.files;
-    let mut inside = TreeState { uid: state.desired.uid, gid: state.desired.gid, ..TreeState::default() };
+    let mut inside = TreeState {
+        uid: state.desired.uid,
+        gid: state.desired.gid,
+        owner: file.owner.clone(),
+        group: file.group.clone(),
+        ..TreeState::default()
+    };
     if state.found.link {
         return Ok(Some(inside));
     }
@@ -292,17 +300,22 @@ fn fill(
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
     let attributes = attributes(file, state);
-    let of_ccm = FileAttributes { uid: None, gid: None, ..attributes };
     let is_new = own == FilePlan::MakeDirectory;
+    let has_owner = attributes.uid.is_some() || attributes.gid.is_some();
+    // Missing directories above it are made by ccm.
+    let is_given_last = is_new
+        && has_owner
+        && (!state.missing_parents.is_empty() || tree::execute::can_be_given_later(&file.path, context));
     if is_new {
-        make_directory(file, state, of_ccm, done, context)?;
+        let first = if is_given_last { tree::execute::without_owner(attributes) } else { attributes };
+        make_directory(file, state, first, done, context)?;
     }
     if let Some(inside) = &state.inside {
         let filled = tree::execute::apply(&file.path, changes, inside, file.backup, context);
         filled.map_err(|failure| Failure { changed: failure.changed || is_new, ..failure })?;
     }
     let given = match own {
-        FilePlan::MakeDirectory if attributes.uid.is_some() || attributes.gid.is_some() => {
+        FilePlan::MakeDirectory if is_given_last => {
             let given = FileAttributes { mode: None, ..attributes };
             context.host.files.set_attributes(&file.path, given).map_err(|error| file_failure(&error))
         }

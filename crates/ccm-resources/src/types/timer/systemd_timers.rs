@@ -204,7 +204,7 @@ fn is_user_missing(timer: &DesiredTimer, context: &Context<'_>) -> Result<bool, 
     let Some(user) = timer.user.as_ref().filter(|_| timer.units.is_some()) else { return Ok(false) };
     match context.host.system.account(user) {
         Ok(_) => Ok(false),
-        Err(AccountError::NoUser { .. }) => Ok(true),
+        Err(AccountError::NoUser { .. }) => Ok(!context.would_be_principal(user)),
         Err(error) => Err(Failure::from_error(FailureKind::Read, &error)),
     }
 }

@@ -8,6 +8,7 @@ use super::expiry::Expiry;
 use super::state::{PrimaryGroup, UserState, describe};
 use crate::parts::accounts::{name_list, still_known};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
+use crate::support::values::principal::UNKNOWN_ID;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UserDifference {
@@ -70,6 +71,7 @@ impl ObjectDifference for UserDifference {
     fn values(&self) -> (Option<String>, Option<String>) {
         let shown = |value: &Option<u32>| value.map(|value| value.to_string());
         match self {
+            Self::Gid { from, to: UNKNOWN_ID } => (shown(from), Some("that of the new group".to_owned())),
             Self::Uid { from, to } | Self::Gid { from, to } => (shown(from), Some(to.to_string())),
             Self::Groups { from, to } => (Some(name_list(from)), Some(name_list(to))),
             Self::Home { from, to } | Self::Shell { from, to } | Self::Comment { from, to } => {

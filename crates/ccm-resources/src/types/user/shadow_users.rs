@@ -25,6 +25,7 @@ use crate::parts::ssh_keys::key_rights::without_rights;
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::secret_content::mark_secret;
+use crate::support::values::principal::UNKNOWN_ID;
 
 /// Maximum number of entries of a home directory that are counted.
 const MAX_COUNTED: u64 = 1_000_000;
@@ -249,6 +250,8 @@ async fn read_groups(
             }
             None => lookup(gid)?,
         };
+        // In noop, a group that is made before the user has no number yet.
+        let number = number.or_else(|| context.would_be_principal(gid).then_some(UNKNOWN_ID));
         state.primary_group = number.map_or(PrimaryGroup::Missing, PrimaryGroup::Found);
     }
     // Every user is a member of the primary group, whether the group lists the user or not.
@@ -265,6 +268,7 @@ async fn read_groups(
     state.primary_names = primary.map(|group| group.name.clone()).collect();
     for group in user.groups.iter().flatten().filter(|group| local.group(group).is_none()) {
         match lookup(group)? {
+            None if context.would_be_principal(group) => {}
             None => state.missing_groups.push(group.clone()),
             Some(_) => state.service_groups.push(group.clone()),
         }

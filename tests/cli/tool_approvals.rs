@@ -103,7 +103,8 @@ covers() {{
   (cd work
   echo 'echo good > made' | tee x.sh y.sh > .profile-like
   printf 'open("made", "w")' > x.py
-  printf 'all:\n\techo good > made\n' > Makefile
+  mkdir d
+  printf 'all:\n\techo good > made\n' | tee d/Makefile > Makefile
   cp /bin/sh shell
   printf '#!%s/shell\n. ./x.sh\n' "$PWD" > script
   printf '#!/bin/sh\necho good > made\n' > plain
@@ -132,6 +133,9 @@ covers exec "echo '# other' >> shell" -- ./script
 covers exec "echo 'print(1)' > x.py" -- python3 x.py
 covers exec "printf 'all:\n\ttouch made\n' > Makefile" -- make
 covers exec "printf 'all:\n\ttouch made\n' > GNUmakefile" -- make
+covers exec "mkdir -p d; printf 'all:\n\ttouch made\n' > d/Makefile" -- make -C d
+covers exec "echo '$evil' > x.sh" -- tar -cf made -I ./x.sh x.py
+covers exec "echo '$evil' > y.sh" 'xargs -a y.sh echo'
 echo 'sh x.sh' > run.sh
 covers bash "echo '$evil' > x.sh" run.sh
 # What nobody would notice a change of can't be approved.

@@ -95,6 +95,100 @@ fn an_answer_does_not_depend_on_what_the_caller_may_not_read() {
     assert_eq!(client.close().code, 0);
 }
 
+/// Writes what a caller may change, each of which leaves a trace if it runs.
+const CHANGEABLE: &str = r#"
+cd lib/work
+evil='echo evil > /var/lib/evil'
+printf '#!/bin/sh\n%s\n' "$evil" | tee a.sh tool > script
+printf 'all:\n\t%s\n' "$evil" | tee Makefile > inc.mk
+printf '#!/usr/bin/env tool\n' > by-name
+echo "$evil" > env
+chmod 755 a.sh tool script by-name
+chown -R 4401:4401 .
+"#;
+
+#[test]
+fn root_runs_nothing_that_a_caller_can_change() {
+    let Some(service) = Service::new(APPLY) else { return };
+    approvers::add(&service.machine);
+    let scratch = &service.machine.scratch;
+    shell(CHANGEABLE, scratch.path());
+    let mut client = service.connect_for(4401, "apply");
+    for resource in [
+        "exec: [sh /var/lib/work/a.sh]",
+        "exec: [/var/lib/work/a.sh]",
+        "exec: [{x: {command: sh a.sh, cwd: /var/lib/work}}]",
+        "exec: [{x: {command: make, cwd: /var/lib/work}}]",
+        "exec: [make -C /var/lib/work]",
+        "exec: [make -f/var/lib/work/inc.mk]",
+        "exec: [{x: {command: '. /var/lib/work/a.sh', provider: shell}}]",
+        "exec: [{x: {command: 'cat /var/lib/work/a.sh | sh', provider: shell}}]",
+        "exec: [{x: {command: 'cd /var/lib/work && ./a.sh', provider: shell}}]",
+        "exec: [{x: {command: 'bash -c :', environment: {BASH_ENV: /var/lib/work/env}}}]",
+        "exec: [{x: {command: tool, path: [/var/lib/work, /usr/bin, /bin]}}]",
+        "exec: [{x: {command: 'true', unless: sh /var/lib/work/a.sh}}]",
+        "exec: [{x: {command: sh, stdin: '. /var/lib/work/a.sh'}}]",
+        "file: [{/var/lib/made: {content: x, validate: sh /var/lib/work/a.sh %s}}]",
+    ] {
+        let text = format!("ccm:\n  name: x\n  resources:\n    - {resource}\n");
+        let asked = client.call("apply", json!({"text": text}));
+        if asked["structuredContent"]["status"] == "approval_required" {
+            let code = asked["structuredContent"]["code"].as_str().expect("a code");
+            approvers::approve(&service.machine, code);
+            let applied = client.call("resume", json!({"intent": code}));
+            assert_eq!(applied["structuredContent"]["exitCode"], 4, "{resource}: {applied}");
+            let shown = applied.to_string();
+            let is_told = ["others than root can change", "code that nobody can know"]
+                .iter()
+                .any(|part| shown.contains(part));
+            assert!(is_told, "{resource}: {shown}");
+        }
+        assert!(!scratch.has("lib/evil"), "{resource}: {asked}");
+    }
+    // What only root can change runs.
+    shell("printf 'echo good > /var/lib/good\\n' > lib/good.sh", scratch.path());
+    let text = "ccm:\n  name: x\n  resources:\n    - exec: [sh /var/lib/good.sh]\n";
+    let asked = client.call("apply", json!({"text": text}));
+    let code = asked["structuredContent"]["code"].as_str().unwrap_or_else(|| panic!("{asked}"));
+    approvers::approve(&service.machine, code);
+    let applied = client.call("resume", json!({"intent": code}));
+    assert!(scratch.has("lib/good"), "{applied}");
+    assert_eq!(client.close().code, 0);
+}
+
+#[test]
+fn a_copy_of_a_signed_manifest_runs_nothing_beside_itself() {
+    let Some(service) = Service::new(APPLY) else { return };
+    approvers::add(&service.machine);
+    let scratch = &service.machine.scratch;
+    shell("mkdir lib/site lib/work/copy", scratch.path());
+    let resources = [
+        "exec: [\"{{ Manifest.dir }}/tool\"]",
+        "file: [{/var/lib/made: {ensure: link, target: \"{{ Manifest.dir }}/conf\"}}]",
+        "cron: [{x: {command: \"{{ Manifest.dir }}/tool\", minute: 5, user: root}}]",
+    ];
+    let mut client = service.connect_for(4401, "apply");
+    for (number, resource) in resources.into_iter().enumerate() {
+        let name = format!("m{number}.yaml");
+        scratch.write(&format!("lib/site/{name}"), format!("ccm:\n  resources:\n    - {resource}\n"));
+        let key = scratch.at("lib/alice/.ssh/id_ed25519");
+        let manifest = format!("/var/lib/site/{name}");
+        let arguments = ["approve", "--manifest", &manifest, "--until", "1d", "--key", &key, "--yes"];
+        let signed = service.machine.run(&arguments);
+        assert_eq!(signed.code, 0, "{}", signed.shown());
+        let copy = format!(
+            "cp lib/site/{name}* lib/work/copy; printf '#!/bin/sh\\necho evil > /var/lib/evil\\n' > lib/work/copy/tool
+chmod 755 lib/work/copy/tool; chown -R 4401:4401 lib/work/copy"
+        );
+        shell(&copy, scratch.path());
+        let refused = apply(&mut client, &format!("/var/lib/work/copy/{name}"));
+        assert_eq!(refused["structuredContent"]["status"], "denied", "{resource}: {refused}");
+        assert!(text(&refused).contains("others than root can change this directory"), "{refused}");
+        assert!(!scratch.has("lib/evil"), "{resource}: {refused}");
+    }
+    assert_eq!(client.close().code, 0);
+}
+
 #[test]
 fn it_does_not_matter_to_a_caller_what_keeps_a_manifest_from_counting_as_signed() {
     let settings =

@@ -1,6 +1,7 @@
 //! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
 
 mod asking;
+mod called_manifest;
 mod covered_files;
 mod document;
 mod explained;
@@ -21,6 +22,7 @@ pub use ccm_policy::{
 };
 pub use ccm_shell::ShellDialect;
 
+pub use called_manifest::CalledManifestGate;
 pub use covered_files::{CoverageError, CoveredFiles, MAX_COVERED};
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
 pub use gate::{GovernedManifest, PolicyGate};

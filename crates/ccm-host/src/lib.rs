@@ -138,7 +138,7 @@ pub use question::{ask, can_ask, is_yes};
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use text::{STANDARD_INPUT, TextError, file_text, read_text};
-pub use trusted::{TrustError, TrustedDirectory};
+pub use trusted::{TrustError, TrustedDirectory, is_of_root};
 pub use writers::{Writer, other_writer};
 
 use std::convert::Infallible;

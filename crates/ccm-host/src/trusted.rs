@@ -225,7 +225,7 @@ impl TrustedDirectory {
 }
 
 /// Returns `true` if root alone can have written a path, and every directory above it. Links are resolved before.
-pub(crate) fn is_of_root(canonical: &Path) -> bool {
+pub fn is_of_root(canonical: &Path) -> bool {
     canonical
         .ancestors()
         .all(|path| rustix::fs::lstat(path).is_ok_and(|state| check(path, &state, 0).is_ok()))

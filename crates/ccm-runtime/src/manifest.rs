@@ -143,6 +143,11 @@ impl LoadedManifest<'_> {
         &self.warnings
     }
 
+    /// Returns `true` if a text that the manifest was read from holds a word.
+    pub fn mentions(&self, word: &str) -> bool {
+        self.loaded.texts().iter().any(|source| source.text.contains(word))
+    }
+
     /// Returns the values in the data of the manifest, each with the levels that it comes from.
     pub fn data(&self) -> EvaluatedData {
         EvaluatedData::of_manifest(self.loaded.data.clone())

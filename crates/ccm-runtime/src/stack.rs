@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ccm_engine::DynGate;
 use ccm_governance::audit::{AuditGate, AuditedExecutor, RunAudit, VerdictSlot};
-use ccm_governance::policy::{AnalysingExecutor, GovernedManifest, PolicyGate};
+use ccm_governance::policy::{AnalysingExecutor, CalledManifestGate, GovernedManifest, PolicyGate};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Commands, Executor, Files, FollowingExecutor, LastLine, LocalExecutor};
 use ccm_report::RunIdentity;
@@ -69,6 +69,9 @@ impl<'r> RunStack<'r> {
         let (kept, of_program) = (Rc::clone(&verdicts), Rc::clone(&gate));
         if let Some(policy) = PolicyGate::of_run(&session.governance, governed, commands, kept, of_program) {
             gate = Rc::new(policy);
+        }
+        if session.bounds.is_some() {
+            gate = Rc::new(CalledManifestGate::new(gate, manifest.input.reads().signed(), files));
         }
         if let Some(audit) = audit {
             gate = Rc::new(AuditGate { gate, audit: Rc::clone(&audit), verdicts });

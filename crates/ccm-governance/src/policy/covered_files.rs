@@ -3,13 +3,17 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_host::{FileError, Files};
+use ccm_model::normalize;
 use ccm_policy::{AnalysedCommand, Analysis, CodeSource};
 
 /// Maximum size of all files that an approval covers, in bytes.
 pub const MAX_COVERED: u64 = 256 << 20;
+
+/// Maximum size of a file that a command only names, in bytes. A longer one is data.
+const MAX_NAMED: u64 = 16 << 20;
 
 /// Length of what the kernel reads of the first line of a script.
 const FIRST_LINE: u64 = 256;
@@ -42,6 +46,11 @@ const IMPLIED: &[(&[&str], &[&str])] = &[
     ),
     (&["vagrant"], &["Vagrantfile"]),
     (&["ansible-playbook", "ansible"], &["ansible.cfg"]),
+    (&["go"], &["go.mod", "go.work"]),
+    (&["pip", "pip3", "uv"], &["setup.py", "pyproject.toml", "setup.cfg"]),
+    (&["docker", "podman", "buildah"], &["Dockerfile", "Containerfile", "compose.yml", "compose.yaml"]),
+    (&["git"], &[".git/config"]),
+    (&["gdb"], &[".gdbinit"]),
 ];
 
 /// Reason why no approval can cover the files that a command runs.
@@ -83,8 +92,16 @@ impl<'f> CoveredFiles<'f> {
         let mut covered = BTreeMap::new();
         let mut left = MAX_COVERED;
         let own = program.map(str::to_owned);
-        let mut paths: Vec<String> =
-            own.into_iter().chain(analysis.commands.iter().flat_map(paths_of)).collect();
+        let mut paths: Vec<String> = own.into_iter().collect();
+        for command in &analysis.commands {
+            let named = named_paths(command);
+            let directories = named.iter().filter(|path| self.files.is_directory(path).unwrap_or(false));
+            let directories: Vec<&Path> =
+                [directory_of(command)].into_iter().chain(directories.map(PathBuf::as_path)).collect();
+            paths.extend(run_by(command, &directories));
+            let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
+            paths.extend(named.iter().filter(is_short).filter_map(|path| path.to_str().map(str::to_owned)));
+        }
         paths.sort_unstable();
         paths.dedup();
         for path in paths {
@@ -146,15 +163,36 @@ fn kind_of(error: &FileError) -> Option<ErrorKind> {
     }
 }
 
-/// Returns the paths of the files that a simple command runs.
-fn paths_of(command: &AnalysedCommand) -> Vec<String> {
-    let directory = Path::new(command.directory.as_deref().unwrap_or("/"));
-    let absolute = |path: &str| directory.join(path).to_str().map(str::to_owned);
+fn directory_of(command: &AnalysedCommand) -> &Path {
+    Path::new(command.directory.as_deref().unwrap_or("/"))
+}
+
+/// Returns the paths that the words of a simple command name, alone or behind the `=` of an option.
+fn named_paths(command: &AnalysedCommand) -> Vec<PathBuf> {
+    let words = command.words.iter().skip(1).filter(|word| word.is_known).map(|word| &*word.shown);
+    let values = words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]);
+    let paths = values.flatten().filter(|word| !word.is_empty() && !word.starts_with('-'));
+    let mut paths: Vec<PathBuf> = paths.map(|path| normalize(&directory_of(command).join(path))).collect();
+    paths.dedup();
+    paths
+}
+
+/// Returns the paths of the files that a simple command runs; those that it runs unasked in these directories.
+fn run_by(command: &AnalysedCommand, directories: &[&Path]) -> Vec<String> {
+    let absolute = |directory: &Path, path: &str| directory.join(path).to_str().map(str::to_owned);
     let program = command.program.as_ref().and_then(|program| program.location.as_ref());
     let code = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
-    let code = code.filter_map(|effect| absolute(effect.object.as_deref()?));
-    let name = program.and_then(|location| Path::new(&*location.canonical).file_name()?.to_str());
-    let implied = IMPLIED.iter().filter(|(programs, _)| name.is_some_and(|name| programs.contains(&name)));
-    let implied = implied.flat_map(|(_, files)| *files).filter_map(|file| absolute(file));
+    let code = code.filter_map(|effect| absolute(directory_of(command), effect.object.as_deref()?));
+    // A program may be a link to another name.
+    let name = |path: &str| Path::new(path).file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let names: Vec<String> = program
+        .iter()
+        .flat_map(|location| [name(&location.path), name(&location.canonical)])
+        .flatten()
+        .collect();
+    let implied = IMPLIED.iter().filter(|(programs, _)| names.iter().any(|name| programs.contains(&&**name)));
+    let implied = implied.flat_map(|(_, files)| *files);
+    let implied =
+        implied.flat_map(|file| directories.iter().filter_map(|directory| absolute(directory, file)));
     program.map(|location| location.canonical.clone()).into_iter().chain(code).chain(implied).collect()
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_host::state::{Directory, WriteLock};
-use ccm_host::{CapturedOutput, Command, Exit, Finished};
+use ccm_host::{CapturedOutput, Command, Exit, Finished, canonical_path, is_of_root};
 use ccm_model::{Event, Stream, error_layers, sha256};
 use ccm_policy::{Caller, PolicyRequest, ToolSet};
 use ccm_runtime::signed::{ManifestSignatureError, SignedManifest};
@@ -147,6 +147,7 @@ impl ToolBroker {
             Ok(of_caller) => of_caller,
             Err(answer) => return denied(*answer),
         };
+        let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
         let bounds = Some(bounds(&context.canceller));
         let config = Config { requires_signed: true, bounds, ..config() };
         let session = Session::open(match of_caller.doors {
@@ -166,6 +167,9 @@ impl ToolBroker {
                 return denied(invalid(name, findings));
             }
         };
+        if loaded.mentions("Manifest") && !is_of_root(&canonical_path(&directory).unwrap_or(directory)) {
+            return denied(names_its_directory(name));
+        }
         if let Some(inputs) = of_caller.inputs
             && digest(&loaded).ok() != Some(inputs)
         {
@@ -396,6 +400,13 @@ pub(super) fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
     }
     let message = format!("{manifest} can't be applied: {}", read_tools::messages(&findings));
     ToolAnswer::error(kind, &message, None, &hints).with("findings", findings)
+}
+
+/// Returns the answer to a manifest that names its directory, which its caller may have chosen.
+fn names_its_directory(manifest: &str) -> ToolAnswer {
+    let message = format!("{manifest} uses `Manifest.dir`, and others than root can change this directory");
+    let hint = "apply it where root keeps it".to_owned();
+    ToolAnswer::error(AnswerKind::Denied, &message, None, &[hint])
 }
 
 /// Returns the answer to a manifest whose files are not read, because they are too many or too large.

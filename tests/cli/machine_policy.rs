@@ -464,3 +464,28 @@ fn a_link_does_not_widen_what_a_rule_allows() {
         assert_eq!(called.code, i32::from(!is_allowed), "{command}\n{}", called.shown());
     }
 }
+
+#[test]
+fn what_a_resource_fills_is_judged_with_everything_below() {
+    if !needs_own_mounts() {
+        return;
+    }
+    let policy = "rules:\n  - name: certificates\n    match: {effect: write, path: '[dir]/etc/letsencrypt/**'}\n    deny: true\n";
+    for (resource, is_denied) in [
+        ("file: [{'[dir]/etc/letsencrypt/x': {content: y}}]", true),
+        ("file: [{'[dir]/etc': {ensure: directory, source: tree}}]", true),
+        ("file: [{'[dir]/etc': {ensure: directory, purge: true, force: true}}]", true),
+        ("file: [{'[dir]/etc': {ensure: directory, recurse: true, mode: '0750'}}]", true),
+        ("scaffold: [{'[dir]/etc': {source: tree}}]", true),
+        ("file: [{'[dir]/etc': {ensure: directory, mode: '0750'}}]", false),
+        ("file: [{'[dir]/etc/other': {ensure: directory, source: tree}}]", false),
+    ] {
+        let machine = GovernedMachine::new("", "").with_resources(&format!("    - {resource}\n"));
+        machine.set_policy(policy);
+        machine.scratch.write("etc/letsencrypt/live", "kept");
+        machine.scratch.write("tree/letsencrypt/live", "evil");
+        let called = machine.run(&["apply", "manifest.yaml"]);
+        assert_eq!(called.stdout.contains("certificates"), is_denied, "{resource}: {}", called.shown());
+        assert_eq!(machine.scratch.read("etc/letsencrypt/live").as_deref(), Some("kept"), "{resource}");
+    }
+}

@@ -181,6 +181,14 @@ impl<'a> GatedResource<'a> {
         self.run.resource_type(self.resource).map(|found| found.claims(self.resource)).unwrap_or_default()
     }
 
+    /// Returns the directories in which the change may write anything, and whether it may remove what is in them.
+    pub fn reaches(&self) -> Vec<(&'a str, bool)> {
+        let Some(found) = self.run.resource_type(self.resource) else { return Vec::new() };
+        let purged = found.sources().and_then(|sources| sources.purges(self.resource));
+        let reached = found.reaches(self.resource).into_iter().chain(purged);
+        reached.map(|path| (path, purged == Some(path))).collect()
+    }
+
     /// Returns the directory from which relative paths of the resource start.
     pub fn directory(&self) -> &'a std::path::Path {
         match self.resource.group {

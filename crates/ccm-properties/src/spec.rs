@@ -140,6 +140,11 @@ pub trait TypeSpec: TypeDeclaration {
         Vec::new()
     }
 
+    /// Directories in which a change of a resource may write anything, for those who judge changes by their paths.
+    fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        self.fills(resource).into_iter().filter(|filled| filled.is_tree).map(|filled| filled.path).collect()
+    }
+
     /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of
     /// them, or a path below one of them.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {

@@ -183,7 +183,7 @@ impl<'s> PolicyGate<'s> {
             type_name: id.type_name.to_string(),
             name: id.name.to_string(),
             other_names: request.resource.aliases().map(str::to_owned).collect(),
-            effects: request.resource.claims().iter().filter_map(effect).collect(),
+            effects: effects_of(request),
         };
         let decision = policy.decide_change(&change, Caller::Apply, &self.values);
         let analysis = Analysis::default();
@@ -228,6 +228,21 @@ impl ConditionValues for RunValues<'_> {
 fn unusable(reason: &str) -> GateVerdict {
     let hints = vec!["run `ccm policy check`".to_owned()];
     GateVerdict::Deny { reason: format!("the policy can't be used: {reason}"), hints }
+}
+
+/// Returns the effects of a change: on what the resource claims, and on everything in the directories that it fills.
+fn effects_of(request: &ChangeRequest<'_>) -> Vec<Effect> {
+    let everything =
+        |kind, path: &str| Effect { is_recursive: true, ..Effect::on_path(kind, path, &MachineLookup) };
+    let claims = request.resource.claims();
+    let mut effects: Vec<Effect> = claims.iter().filter_map(effect).collect();
+    for (path, is_purged) in request.resource.reaches() {
+        effects.push(everything(EffectKind::Write, path));
+        if is_purged {
+            effects.push(everything(EffectKind::Delete, path));
+        }
+    }
+    effects
 }
 
 /// Returns the effect of a change on what a resource claims.

@@ -92,6 +92,13 @@ impl TypeSpec for FileType {
         }]
     }
 
+    fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let is_directory = resource.ensure.as_ref().is_some_and(|ensure| &*ensure.value == "directory");
+        let has = |property: &str| resource.properties.get(property).is_some();
+        let fills = is_directory && ["source", "recurse", "purge"].into_iter().any(has);
+        fills.then_some(&*resource.id.name).into_iter().collect()
+    }
+
     fn commands(&self) -> Option<&dyn CommandsView> {
         Some(&VALIDATE)
     }

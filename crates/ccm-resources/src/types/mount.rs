@@ -58,6 +58,11 @@ impl TypeSpec for MountType {
         packages.unwrap_or_default().iter().map(|package| (ClaimKind::Package, (*package).into())).collect()
     }
 
+    /// What is mounted stands in place of everything below the directory.
+    fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        (!self.ends(resource)).then_some(&*resource.id.name).into_iter().collect()
+    }
+
     fn ends(&self, resource: &Resource) -> bool {
         resource.ensure.as_ref().is_some_and(|ensure| matches!(&*ensure.value, "absent" | "unmounted"))
     }

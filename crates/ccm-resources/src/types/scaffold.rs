@@ -50,6 +50,10 @@ impl TypeSpec for ScaffoldType {
         vec![Claim::path(&*resource.id.name, kind)]
     }
 
+    fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        (!resource.is_absent()).then_some(&*resource.id.name).into_iter().collect()
+    }
+
     fn commands(&self) -> Option<&dyn CommandsView> {
         Some(&POST)
     }

@@ -53,6 +53,10 @@ impl TypeSpec for UserType {
         [name].into_iter().chain(uid).collect()
     }
 
+    fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        resource.properties.get("home").and_then(Node::as_text).into_iter().collect()
+    }
+
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
         let kind = |name: &str| if is_number(name) { ClaimKind::GroupId } else { ClaimKind::Group };

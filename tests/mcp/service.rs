@@ -204,6 +204,39 @@ fn tools_that_read_read_what_the_user_may_read() {
 }
 
 #[test]
+fn an_answer_shows_nothing_of_directories_that_the_user_may_not_enter() {
+    let Some(service) = Service::new(ON_ASK) else { return };
+    approvers::add(&service.machine);
+    let script = "
+mkdir -m 700 lib/secret
+ln -s /nonexist/name lib/secret/link
+echo 'echo x' > lib/secret/file
+mkdir lib/secret/directory
+mkfifo lib/secret/pipe";
+    shell(script, service.machine.scratch.path());
+    let answer = |command: &str, name: &str| {
+        let called = service.agent(&["tool", "--socket", SOCKET, "exec", command]);
+        let text = format!("{}{}", called.stdout, called.stderr);
+        let of_call = |line: &&str| !line.contains("intent") && !line.contains("approve with");
+        let lines: Vec<String> =
+            text.lines().filter(of_call).map(|line| line.replace(name, "NAME")).collect();
+        (called.code, lines)
+    };
+    for command in [
+        "tee /var/lib/secret/NAME",
+        "sh /var/lib/secret/NAME",
+        ". /var/lib/secret/NAME",
+        "/var/lib/secret/NAME",
+    ] {
+        let missing = answer(&command.replace("NAME", "missing"), "missing");
+        for name in ["link", "file", "directory", "pipe"] {
+            let found = answer(&command.replace("NAME", name), name);
+            assert_eq!(found, missing, "{command} {name}");
+        }
+    }
+}
+
+#[test]
 fn the_command_line_calls_the_service() {
     let Some(service) = Service::new(ON_ASK) else { return };
     let listed = service.agent(&["tool", "list", "--socket", SOCKET]);

@@ -91,8 +91,7 @@ pub enum AccountError {
 /// identity, that user could send signals to this process meanwhile.
 pub(crate) fn seeing_as<T: Send>(identity: &Identity, run: impl FnOnce() -> T + Send) -> io::Result<T> {
     let run_as = || {
-        let groups: Vec<_> = identity.groups.iter().map(|gid| rustix::fs::Gid::from_raw(*gid)).collect();
-        rustix::thread::set_thread_groups(&groups)?;
+        set_groups(&identity.groups)?;
         // The calls return the number from before, so that a second call shows whether the first one worked.
         setfsgid(Gid::from_raw(identity.gid));
         setfsuid(Uid::from_raw(identity.uid));
@@ -106,4 +105,50 @@ pub(crate) fn seeing_as<T: Send>(identity: &Identity, run: impl FnOnce() -> T + 
         let thread = std::thread::Builder::new().spawn_scoped(scope, run_as)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Runs a function that looks at files as another user does, on this thread: what the user may not see is not seen. Only
+/// the identity for file access is another one, so that the user can send no signals to this process meanwhile. A
+/// process that is not root, which has one identity, runs the function as it is.
+pub fn viewing_as<T>(identity: &Identity, run: impl FnOnce() -> T) -> io::Result<T> {
+    if !geteuid().is_root() || identity.uid == 0 {
+        return Ok(run());
+    }
+    let own = getgroups()?.into_iter().map(Gid::as_raw).collect();
+    let _view = View::take(identity, own)?;
+    Ok(run())
+}
+
+/// Identity for file access of this thread, until it is dropped.
+struct View {
+    own: Vec<u32>,
+}
+
+impl View {
+    fn take(identity: &Identity, own: Vec<u32>) -> io::Result<Self> {
+        let view = Self { own };
+        set_groups(&identity.groups)?;
+        setfsgid(Gid::from_raw(identity.gid));
+        setfsuid(Uid::from_raw(identity.uid));
+        // The calls return the number from before, so that a second call shows whether the first one worked.
+        let taken = (setfsgid(Gid::from_raw(identity.gid)), setfsuid(Uid::from_raw(identity.uid)));
+        if (taken.0.as_raw(), taken.1.as_raw()) != (identity.gid, identity.uid) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(view)
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        setfsuid(geteuid());
+        setfsgid(getegid());
+        // The effective identity is still that of root, which may set its groups.
+        let _set = set_groups(&self.own);
+    }
+}
+
+fn set_groups(groups: &[u32]) -> io::Result<()> {
+    let groups: Vec<_> = groups.iter().map(|gid| rustix::fs::Gid::from_raw(*gid)).collect();
+    Ok(rustix::thread::set_thread_groups(&groups)?)
 }

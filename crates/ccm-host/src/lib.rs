@@ -91,7 +91,7 @@ mod text;
 mod trusted;
 mod writers;
 
-pub use account::{Account, AccountError, Identity, gid_of, uid_of};
+pub use account::{Account, AccountError, Identity, gid_of, uid_of, viewing_as};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,

@@ -7,6 +7,9 @@ use crate::lookup::{LinkReading, Lookup};
 /// Maximum number of links on the way to a path, as for the kernel.
 const MAX_LINKS: u32 = 40;
 
+/// Maximum length of all links on the way to a path in bytes. Longer ones are made to take time.
+const MAX_FOLLOWED: usize = 16 << 10;
+
 /// Path that the links on the way to another path lead to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LinkDestination {
@@ -25,7 +28,7 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
     let mut pending: Vec<Cow<'_, str>> = parts(path).map(Cow::Borrowed).collect();
     // Without a slash at its end, so that the root is empty.
     let mut reached = String::with_capacity(path.len());
-    let mut links = 0;
+    let (mut links, mut followed) = (0, 0);
     let mut has_climbed = false;
     while let Some(part) = pending.pop() {
         if part == ".." {
@@ -53,7 +56,8 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
             LinkReading::NoLink => {}
             LinkReading::Link(target) => {
                 links += 1;
-                if links > MAX_LINKS {
+                followed += target.len();
+                if links > MAX_LINKS || followed > MAX_FOLLOWED {
                     return LinkDestination::Unknown;
                 }
                 reached.truncate(if target.starts_with('/') { 0 } else { above });

@@ -1,6 +1,7 @@
 //! Calls that are ready to be judged and run.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -17,6 +18,27 @@ use crate::caller::ToolCaller;
 use crate::runtimes::{self, LanguageRuntime, RuntimeMissing};
 use crate::sandbox::{self, CallSandbox};
 use crate::served_user::ServedUser;
+
+/// Reason why a call can't be prepared.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PrepareError {
+    /// No program runs the language of the code.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeMissing),
+    /// The service can't look at the machine as its caller.
+    #[error("the service can't look at files as its caller")]
+    View(#[from] io::Error),
+}
+
+impl PrepareError {
+    /// Returns what to do about it.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Runtime(missing) => missing.hint(),
+            Self::View(_) => "let an operator look at the messages of the service",
+        }
+    }
+}
 
 /// Call that is ready to be judged and run.
 pub(crate) struct PreparedCall {
@@ -82,7 +104,7 @@ pub(crate) struct CallPlace<'p> {
 
 impl PreparedCall {
     /// Resolves a call, and judges its command. Nothing of the call is run.
-    pub(crate) async fn prepare(call: CommandCall, place: &CallPlace<'_>) -> Result<Self, RuntimeMissing> {
+    pub(crate) async fn prepare(call: CommandCall, place: &CallPlace<'_>) -> Result<Self, PrepareError> {
         let CallPlace { session, commands, policy, caller, .. } = place;
         let configured = policy.workspace();
         let default = configured.path.as_ref().map_or_else(|| place.directory.to_owned(), PathBuf::from);
@@ -125,7 +147,8 @@ impl PreparedCall {
             workspace: Some(Workspace { path: shown(&workspace), is_restricted: configured.restrict }),
             ..request
         };
-        let judged = session.governance().judge(policy, &request, Caller::Tool, Some(&caller.user));
+        let judge = || session.governance().judge(policy, &request, Caller::Tool, Some(&caller.user));
+        let judged = ServedUser::view(place.served, judge)?;
         let sandbox = sandbox::choose(policy, &judged.analysis, &judged.decision, &workspace);
         let limits = policy.limits();
         let most = call.tool.max_timeout().unwrap_or(limits.max_timeout).min(limits.max_timeout);

@@ -1,8 +1,9 @@
 //! Users whom a service serves.
 
+use std::io;
 use std::path::PathBuf;
 
-use ccm_host::Account;
+use ccm_host::{Account, viewing_as};
 use ccm_model::error_layers;
 use ccm_runtime::Session;
 
@@ -19,6 +20,16 @@ pub struct ServedUser {
     /// Program that answers tools that read: `ccm`, whose command `tool read` takes an input and prints
     /// [`reader_answer`](crate::reader_answer).
     pub reader: PathBuf,
+}
+
+impl ServedUser {
+    /// Looks at files as the user, so that no answer depends on what the user may not see.
+    pub(crate) fn view<T>(served: Option<&Self>, look: impl FnOnce() -> T) -> io::Result<T> {
+        match served {
+            Some(served) => viewing_as(&served.account.identity, look),
+            None => Ok(look()),
+        }
+    }
 }
 
 /// Reason why a service does not take a connection.

@@ -19,6 +19,7 @@ use crate::output::without_controls;
 use crate::records::RecordedCall;
 use crate::refusal;
 use crate::sandbox::PRIVILEGED;
+use crate::served_user::ServedUser;
 
 /// Time in which a call can be approved, unless the policy has one.
 const PENDING: Duration = Duration::from_secs(15 * 60);
@@ -135,11 +136,13 @@ impl ToolBroker {
             let hints = ["write long values to a file of the workspace".to_owned()];
             return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
         }
-        let covered = CoveredFiles::new(self.session.files()).of(None, &call.judged.analysis);
+        let cover = || CoveredFiles::new(self.session.files()).of(None, &call.judged.analysis);
+        let covered = ServedUser::view(self.served.as_ref(), cover).map_err(|error| error.to_string());
+        let covered = covered.and_then(|covered| covered.map_err(|error| error_layers(&error).join(": ")));
         let programs: Vec<(String, String)> = match covered {
             Ok(covered) => covered.into_iter().collect(),
             Err(error) => {
-                let message = format!("nobody can approve the call: {}", error_layers(&error).join(": "));
+                let message = format!("nobody can approve the call: {error}");
                 let hints = ["run smaller files, or files of this machine that are no links".to_owned()];
                 return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
             }

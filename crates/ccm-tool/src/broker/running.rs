@@ -22,6 +22,7 @@ use crate::output::without_controls;
 use crate::prepared::{CallPlace, PreparedCall};
 use crate::records::RecordedCall;
 use crate::refusal;
+use crate::served_user::ServedUser;
 
 /// Call whose beginning is recorded and whose end is not.
 pub(super) struct BegunCall {
@@ -113,7 +114,8 @@ impl ToolBroker {
             let answer = ToolAnswer::error(AnswerKind::Denied, &message.to_string(), Some(&reason), &[hint]);
             return self.refuse(&governed, &verdict(), answer);
         }
-        if let Some(error) = missing_program(&prepared) {
+        let missing = ServedUser::view(self.served.as_ref(), || missing_program(&prepared));
+        if let Some(error) = missing.ok().flatten() {
             let closed = ccm_host::ClosedPlan::default();
             let answer = execution::answer(&prepared, &governed.id, &Err(error), &closed, usize::MAX);
             return self.refuse(&governed, &verdict(), answer);

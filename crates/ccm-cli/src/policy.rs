@@ -93,7 +93,9 @@ fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session)
         let hint = "write /etc/ccm/policy.yaml, or name a file with `--policy`";
         return Err(CommandError::new("this machine has no policy").hint(hint));
     };
-    let conflicts = Findings { diagnostics: policy.conflicts(), texts: policy.texts().clone() };
+    let mut diagnostics = policy.unknown_types(&session.type_names());
+    diagnostics.extend(policy.conflicts());
+    let conflicts = Findings { diagnostics, texts: policy.texts().clone() };
     if !is_json {
         console.findings(&warnings);
         console.findings(&conflicts);

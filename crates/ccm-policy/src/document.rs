@@ -3,6 +3,7 @@
 mod authority;
 mod conditions;
 mod guard;
+mod mistaken_globs;
 mod patterns;
 mod rules;
 mod settings;

@@ -30,6 +30,7 @@ mod started_programs;
 mod tables;
 #[doc(hidden)]
 pub mod testing;
+mod unknown_types;
 mod verdict;
 
 pub use analyse::analyse;

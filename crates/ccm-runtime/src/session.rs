@@ -206,6 +206,11 @@ impl Session {
         self
     }
 
+    /// Returns the names of all resource types.
+    pub fn type_names(&self) -> Vec<&'static str> {
+        self.types.iter().map(|known| known.name()).collect()
+    }
+
     /// Returns the policy, the approvals and the audit log of the machine.
     pub fn governance(&self) -> &Governance {
         &self.governance

@@ -11,6 +11,7 @@ use ccm_properties::{
 };
 
 use super::given;
+use super::mistaken_globs::program_warning;
 use crate::condition::{RuleCondition, RuleConditionError};
 use crate::guard_class::GuardClass;
 use crate::rule::{ApprovalConditions, ApproverSet, ArgumentPattern, Grant, OptionPattern};
@@ -66,6 +67,8 @@ impl PropertyValue for ProgramGlobs {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let globs = OneOrMany::<ProgramGlob>::decode(node, errors)?;
+        let nodes = node.as_list().unwrap_or(std::slice::from_ref(node));
+        errors.extend(nodes.iter().filter_map(program_warning));
         Some(Self(globs.0.into_iter().map(|glob| glob.0).collect()))
     }
 }

@@ -128,10 +128,16 @@ impl RuleNode<'_> {
     /// Reports a rule that matches everything, and arguments without a program.
     fn check_match(&self, has_errors: bool, errors: &mut Vec<Diagnostic>) {
         let condition = given(self.0, "match");
-        if condition.is_none() && given(self.0, "when").is_none() && !has_errors {
+        let is_empty = |node: &Node| node.as_map().is_some_and(|map| map.entries().is_empty());
+        let matches_all = condition.is_none_or(|condition| is_empty(&condition.value));
+        if matches_all && given(self.0, "when").is_none() && !has_errors {
             let message = "this rule matches every command and every change";
-            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, self.first(), message);
-            errors.push(warning.with_hint("add `match`, such as `match: {program: git}`"));
+            let span = condition.map_or(self.first(), |condition| condition.key.span);
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
+            errors.push(warning.with_hint(match condition {
+                Some(_) => "name what it is about, such as `match: {program: git}`",
+                None => "add `match`, such as `match: {program: git}`",
+            }));
         }
         let key = |key| condition.and_then(|condition| given(&condition.value, key));
         if let (Some(arguments), None) = (key("args"), key("program")) {

@@ -1,5 +1,7 @@
 //! Typical errors of people who write their first policy: each message leads to the right form.
 
+use ccm_policy::PolicyReading;
+
 use crate::policy_file::{messages, read};
 
 #[track_caller]
@@ -102,10 +104,64 @@ fn values_of_another_form_lead_to_the_right_one() {
             "2:10 this rule matches every command and every change | add `match`, such as `match: {program: git}`",
         ),
         (
+            "rules: [{match: {}, deny: true}]\n",
+            "2:10 this rule matches every command and every change | name what it is about, such as `match: {program: git}`",
+        ),
+        (
+            "rules: [{match: {program: 'rm.*'}, deny: true}]\n",
+            "2:27 `rm.*` looks like a regular expression, but `program` takes a glob | write `rm*`",
+        ),
+        (
+            "rules: [{match: {program: [ls, '^(git|hg)$']}, deny: true}]\n",
+            "2:32 `^(git|hg)$` looks like a regular expression, but `program` takes a glob | write `{git,hg}`",
+        ),
+        (
+            "rules: [{match: {program: RM}, deny: true}]\n",
+            "2:27 no known program is named `RM`: letter case matters | did you mean `rm`?",
+        ),
+        (
             "rules: [{match: {program: git}, when: user == 'a', deny: true}]\n",
             "2:39 unknown name `user` | the names are `caller`, `command`, `resource` and `Facts`",
         ),
     ]);
+}
+
+#[test]
+fn globs_that_may_match_are_not_warned_of() {
+    for program in ["mkfs.*", "python3.*", "g++", "R", "backup.*", "{rm,ls}", "*", "/opt/X/RM"] {
+        let reading =
+            read(&format!("ccm_policy: 1\nrules: [{{match: {{program: '{program}'}}, deny: true}}]\n"));
+        assert_eq!(messages(&reading), Vec::<String>::new(), "{program}");
+    }
+}
+
+#[test]
+fn types_that_do_not_exist_are_warned_of() {
+    let types = ["file", "service", "package"];
+    for (resource, expected) in [
+        (
+            "services#nginx",
+            Some(
+                "2:10 there is no resource type `services`, so this rule never matches | did you mean `service`?",
+            ),
+        ),
+        (
+            "web*#nginx",
+            Some(
+                "2:10 there is no resource type `web*`, so this rule never matches | run `ccm explain` for the resource types",
+            ),
+        ),
+        ("service#nginx", None),
+        ("{service,package}#*", None),
+        ("{service#nginx,file#/etc/*}", None),
+        ("*#x", None),
+    ] {
+        let reading =
+            read(&format!("ccm_policy: 1\nrules: [{{match: {{resource: '{resource}'}}, deny: true}}]\n"));
+        let diagnostics = reading.policy.as_ref().unwrap().unknown_types(&types);
+        let found = messages(&PolicyReading { diagnostics, ..reading });
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{resource}");
+    }
 }
 
 #[test]

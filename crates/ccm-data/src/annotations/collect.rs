@@ -108,9 +108,30 @@ struct ParsedAnnotation {
 enum AnnotationError {
     /// Unknown name; the field is the name that was probably meant.
     Misspelt(&'static str),
+    /// Name that other programs have; the field says what to write.
+    Foreign(&'static str),
     NoExpression,
     /// No word of `@merge`; the field is the word that was probably meant.
     NoMerge(Option<&'static str>),
+}
+
+/// Returns what to write in place of an annotation of another program. Other words with `@` may be
+/// names of people, or describe the key.
+fn foreign_name_hint(name: &str) -> Option<&'static str> {
+    Some(match &*name.to_ascii_lowercase() {
+        "secret" | "no_log" | "nolog" | "no-log" | "password" | "private" | "hidden" | "confidential"
+        | "encrypted" | "redact" | "redacted" | "mask" | "masked" => "write `# @sensitive`",
+        "type" | "int" | "integer" | "number" | "string" | "bool" | "boolean" | "enum" | "pattern"
+        | "regex" | "schema" | "format" | "check" | "assert" | "min" | "max" => {
+            "write `# @validate` with an expression, such as `# @validate isInt(value)`"
+        }
+        "mandatory" | "notnull" | "not_null" | "nonempty" => "write `# @require`",
+        "deep" | "deep_merge" | "lookup_options" => "write `# @merge deep`",
+        "optional" | "default" | "deprecated" | "readonly" => {
+            "the annotations are `@require`, `@validate`, `@sensitive` and `@merge`"
+        }
+        _ => return None,
+    })
 }
 
 /// Parses the annotations of a comment. A word with `@` that resembles no name is ignored.
@@ -149,9 +170,10 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
                     None => (span, Err(AnnotationError::NoMerge(closest(word, LevelMerge::WORDS)))),
                 }
             }
-            name => match closest(name, NAMES) {
-                Some(meant) => (name_span, Err(AnnotationError::Misspelt(meant))),
-                None => continue,
+            name => match (closest(name, NAMES), foreign_name_hint(name)) {
+                (Some(meant), _) => (name_span, Err(AnnotationError::Misspelt(meant))),
+                (None, Some(hint)) => (name_span, Err(AnnotationError::Foreign(hint))),
+                (None, None) => continue,
             },
         };
         found.push(ParsedAnnotation { span, kind: parsed_kind });
@@ -224,6 +246,10 @@ fn error_at(error: AnnotationError, span: Span) -> Diagnostic {
         AnnotationError::Misspelt(meant) => {
             Diagnostic::warning(DiagnosticKind::NoEffect, span, "unknown annotation, which has no effect")
                 .with_suggestion(Some(&format!("@{meant}")))
+        }
+        AnnotationError::Foreign(hint) => {
+            Diagnostic::warning(DiagnosticKind::NoEffect, span, "unknown annotation, which has no effect")
+                .with_hint(hint)
         }
         AnnotationError::NoMerge(meant) => {
             let warning = Diagnostic::warning(

@@ -288,3 +288,25 @@ fn an_annotation_without_its_sign_is_pointed_out() {
         assert_eq!(diagnostics.iter().filter(is_about_sign).count(), expected, "{text}");
     }
 }
+
+#[test]
+fn annotations_of_other_programs_lead_to_those_of_ccm() {
+    let expression = "write `# @validate` with an expression, such as `# @validate isInt(value)`";
+    for (text, expected) in [
+        ("data:\n  # @secret\n  a: 1", Some("write `# @sensitive`")),
+        ("data:\n  # @no_log\n  a: 1", Some("write `# @sensitive`")),
+        ("data:\n  # @type int\n  a: 1", Some(expression)),
+        ("data:\n  # @mandatory @require\n  a: 1", Some("write `# @require`")),
+        (
+            "data:\n  # @deprecated\n  a: 1",
+            Some("the annotations are `@require`, `@validate`, `@sensitive` and `@merge`"),
+        ),
+        ("data:\n  # @ada, @ops\n  a: 1", None),
+        ("data:\n  a: 1 # @secret", None),
+    ] {
+        let (_, diagnostics) = collected(text);
+        let found: Vec<&str> =
+            diagnostics.iter().flat_map(|found| &found.hints).map(String::as_str).collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}

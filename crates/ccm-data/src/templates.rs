@@ -23,6 +23,7 @@ mod render;
 mod render_thread;
 mod scan;
 mod settings;
+mod syntax_hints;
 mod values;
 
 use std::cell::Cell;

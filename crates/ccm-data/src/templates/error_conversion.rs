@@ -9,10 +9,11 @@ use minijinja::{Error, ErrorKind};
 
 use super::dependencies::path;
 use super::error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
-use super::foreign_names::{filter_counterpart, method_counterpart};
+use super::foreign_names::{filter_counterpart, method_counterpart, test_counterpart, variable_counterpart};
 use super::kinds::clash;
 use super::render::RenderState;
 use super::scan::tokenize;
+use super::syntax_hints::syntax_hint;
 use super::{FUNCTIONS, NAMES};
 
 /// Error of ccm that passes through minijinja.
@@ -110,8 +111,12 @@ fn fault(
     let fault = match error.kind() {
         ErrorKind::SyntaxError if detail.contains("recursion limit") => TemplateFault::TooDeep,
         ErrorKind::SyntaxError => {
+            let place = location.and_then(|location| Some((state.source(&location.template)?, location)));
+            let foreign =
+                place.and_then(|(source, location)| syntax_hint(&source.original, location.range.start));
             let hint = "add the missing `{% end… %}`, `}}` or `%}`";
-            let hint = detail.starts_with("unexpected end of input").then(|| hint.to_owned());
+            let at_end = || detail.starts_with("unexpected end of input").then(|| hint.to_owned());
+            let hint = foreign.or_else(at_end);
             return (TemplateFault::Syntax(detail.to_owned()), hint.into_iter().collect());
         }
         ErrorKind::UndefinedError => return undefined(detail, location, state),
@@ -121,7 +126,9 @@ fn fault(
             let hint = filter_counterpart(last_word).map(str::to_owned).or_else(near);
             return unknown("filter", last_word, hint);
         }
-        ErrorKind::UnknownTest => return unknown("test", last_word, None),
+        ErrorKind::UnknownTest => {
+            return unknown("test", last_word, test_counterpart(last_word).map(str::to_owned));
+        }
         ErrorKind::UnknownFunction => {
             let known: Vec<&str> = FUNCTIONS.into_iter().chain(BUILTIN_FUNCTIONS).collect();
             let near = closest(last_word, known.iter().copied());
@@ -210,6 +217,15 @@ fn undefined(
     let near = || {
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            if let Some(hint) = variable_counterpart(name) {
+                return Some(hint.to_owned());
+            }
+            // Variables of Ansible have no `Data.` before them.
+            if let Some(Value::Map(data)) = state.name("Data")
+                && data.contains_key(&**name)
+            {
+                return did_you_mean(Some(&format!("Data.{name}")));
+            }
             // Only the templates of a `foreach` have an item.
             let names = NAMES.iter().copied().filter(|name| !is_item(name) || state.name(name).is_some());
             let lower: Vec<String> = names.clone().map(str::to_ascii_lowercase).collect();

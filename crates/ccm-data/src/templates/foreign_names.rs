@@ -39,7 +39,7 @@ const FILTERS: [(&str, &str); 34] = [
 ];
 
 /// Methods, with what to write.
-const METHODS: [(&str, &str); 20] = [
+const METHODS: [(&str, &str); 25] = [
     ("append", "a list does not change: write `{% set list = list + [element] %}`"),
     ("casefold", "write `value.lower()`"),
     ("clear", "write `{% set list = [] %}`"),
@@ -48,10 +48,14 @@ const METHODS: [(&str, &str); 20] = [
     ("expandtabs", "write `value.replace(\"\\t\", \"    \")`"),
     ("extend", "a list does not change: write `{% set list = list + others %}`"),
     ("format", "write `\"%s-%d\" | format(a, b)`, or `a ~ \"-\" ~ b`"),
+    ("has_key", "write `key in map`"),
     ("insert", "a list does not change: write `{% set list = [element] + list %}`"),
     ("islower", "write `value == value.lower()`"),
     ("isspace", "write `value.strip() == \"\"`"),
     ("isupper", "write `value == value.upper()`"),
+    ("iteritems", "write `map.items()`"),
+    ("iterkeys", "write `map.keys()`"),
+    ("itervalues", "write `map.values()`"),
     ("pop", "a value does not change: write `list[:-1]`, or `map | dict2items | rejectattr(…)`"),
     ("remove", "a list does not change: write `list | reject(\"eq\", element) | list`"),
     ("reverse", "a list does not change: write `list | reverse`"),
@@ -59,8 +63,63 @@ const METHODS: [(&str, &str); 20] = [
     ("sort", "a list does not change: write `list | sort`"),
     ("swapcase", "write the text as it should be into `data`"),
     ("translate", "write `value.replace(…)` for each letter"),
+    ("to_json", "write `value | tojson`"),
     ("update", "a map does not change: write `map | combine(other)`"),
 ];
+
+/// Tests, with what to write.
+const TESTS: [(&str, &str); 13] = [
+    ("changed", "a template knows no results: write a condition with `data` or `facts`"),
+    ("contains", "write `element in list`"),
+    ("directory", "a template does not look at files: write `data` or a fact"),
+    ("empty", "write `not value`"),
+    ("exists", "a template does not look at files: write `data` or a fact"),
+    ("failed", "a template knows no results: write a condition with `data` or `facts`"),
+    ("file", "a template does not look at files: write `data` or a fact"),
+    ("match", "write `value | regex_search(\"^…\")`"),
+    ("regex", "write `value | regex_search(\"…\")`"),
+    ("search", "write `value | regex_search(\"…\")`"),
+    ("subset", "write `list | difference(other) == []`"),
+    ("version", "compare a part as a number: `value.split(\".\")[0] | int >= 2`"),
+    ("version_compare", "compare a part as a number: `value.split(\".\")[0] | int >= 2`"),
+];
+
+/// Variables, with what to write.
+const VARIABLES: [(&str, &str); 17] = [
+    ("ansible_env", "write `Environ.NAME`"),
+    ("ansible_facts", "write `Facts`, such as `Facts.host.info.hostname`"),
+    ("ansible_fqdn", "write `Facts.host.info.hostname`"),
+    ("ansible_hostname", "write `Facts.host.info.hostname`"),
+    ("ansible_managed", "write the comment into the template"),
+    ("env", "write `Environ.NAME`"),
+    ("environment", "write `Environ.NAME`"),
+    ("grains", "write `Facts`, such as `Facts.host.info.hostname`"),
+    ("group_names", "ccm knows one machine: write the list into `data`"),
+    ("groups", "ccm knows one machine: write the list into `data`"),
+    ("hostvars", "ccm knows one machine: write the values of others into `data`"),
+    ("inventory_hostname", "write `Facts.host.info.hostname`"),
+    (
+        "item",
+        "only a template of a `foreach` has `Item`: otherwise write a loop, `{% for item in Data.list %}`",
+    ),
+    ("omit", "leave the line out: `{% if value %}…{% endif %}`"),
+    ("pillar", "write `Data`, such as `Data.port`"),
+    ("salt", "write `Data` or `Facts`, such as `Data.port`"),
+    ("vars", "write `Data`, such as `Data.port`"),
+];
+
+/// Returns what to write in place of a test.
+pub(super) fn test_counterpart(name: &str) -> Option<&'static str> {
+    TESTS.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| *hint)
+}
+
+/// Returns what to write in place of a variable.
+pub(super) fn variable_counterpart(name: &str) -> Option<&'static str> {
+    let found = VARIABLES.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| *hint);
+    found.or_else(|| {
+        name.starts_with("ansible_").then_some("facts are below `Facts`: `ccm facts` shows their names")
+    })
+}
 
 /// Returns what to write in place of a filter.
 pub(super) fn filter_counterpart(name: &str) -> Option<&'static str> {

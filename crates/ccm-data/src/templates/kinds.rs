@@ -44,7 +44,8 @@ pub(super) fn check_kinds(environment: &mut Environment<'static>) {
         Ok::<_, Error>(format!("{left}{right}"))
     });
     environment.add_filter("__slice", |value: Value| check_list("a slice", &value).map(|()| value));
-    environment.add_filter("__iter", |value: Value| check_list("`for`", &value).map(|()| value));
+    environment.add_filter("__iter", |value: Value| check_no_text("`for`", &value).map(|()| value));
+    environment.add_filter("__iter_pairs", |value: Value| check_pairs(&value).map(|()| value));
     environment.add_test("divisibleby", |value: &Value, by: Value| {
         Ok::<_, Error>(whole("divisibleby", value)?.checked_rem(whole("divisibleby", &by)?) == Some(0))
     });
@@ -314,6 +315,28 @@ pub(super) fn check_list(operation: &str, list: &Value) -> Result<(), Error> {
         let message = format!("{operation} takes a list, not null");
         let raised = RaisedFault::new(TemplateFault::Operation(message));
         return Err(raised.with_hint("write `| default([], true)` after the value that may be null").into());
+    }
+    Ok(())
+}
+
+/// Refuses null and text where a list is meant: a text is a list of its letters, which nobody wants.
+pub(super) fn check_no_text(operation: &str, list: &Value) -> Result<(), Error> {
+    check_list(operation, list)?;
+    if list.kind() == ValueKind::String {
+        let message = format!("{operation} takes a list, not text");
+        let raised = RaisedFault::new(TemplateFault::Operation(message));
+        return Err(raised.with_hint("write a list into `data`, or `text.split(\",\")`").into());
+    }
+    Ok(())
+}
+
+/// Refuses a map where a loop has two names: the elements of a map are its keys.
+fn check_pairs(list: &Value) -> Result<(), Error> {
+    check_no_text("`for`", list)?;
+    if list.kind() == ValueKind::Map {
+        let message = "`for` with two names takes pairs, not a map".to_owned();
+        let raised = RaisedFault::new(TemplateFault::Operation(message));
+        return Err(raised.with_hint("write `{% for key, value in map.items() %}`").into());
     }
     Ok(())
 }

@@ -454,13 +454,16 @@ impl<'text> TagParser<'_, 'text> {
     }
 
     fn for_loop(&mut self) -> Option<()> {
+        let mut check = "|__iter";
         while !self.is_name("in") {
-            self.peek()?;
+            if self.peek()? == TagToken::Symbol(b',') {
+                check = "|__iter_pairs";
+            }
             self.at += 1;
         }
         self.at += 1;
         let list = self.disjunction(false)?;
-        self.check(list, "|__iter");
+        self.check(list, check);
         if self.skip_name("if") {
             self.expression(true)?;
         }

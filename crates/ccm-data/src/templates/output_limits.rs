@@ -6,7 +6,7 @@ use minijinja::{Environment, Error, State, Value};
 use super::MAX_OUTPUT;
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
-use super::kinds::{check_list, check_printable};
+use super::kinds::{check_list, check_no_text, check_printable};
 
 /// Maximum number of parts of a list, and maximum length of a part.
 const MAX_PARTS: u64 = 100_000;
@@ -83,11 +83,11 @@ fn texts(filter: &str, arguments: &[Value]) -> Result<(), Error> {
 }
 
 fn elements(filter: &str, arguments: &[Value]) -> Result<(), Error> {
-    list(filter, arguments)?;
+    arguments.first().map_or(Ok(()), |list| check_no_text(&format!("`{filter}`"), list))?;
     if arguments.len() > 2 || arguments.last().is_some_and(Value::is_kwargs) {
         return Ok(());
     }
-    let Some(list) = arguments.first().filter(|list| list.as_str().is_none()) else { return Ok(()) };
+    let Some(list) = arguments.first() else { return Ok(()) };
     list.try_iter()?.try_for_each(|element| check_printable(filter, &element))
 }
 

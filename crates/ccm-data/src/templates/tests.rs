@@ -241,6 +241,32 @@ fn errors_have_kind_location_and_hint() {
         ("{{ 'x'|indent(zz=1) }}", "invalid-operand @ t.j2:1:8 `indent(zz=1)`"),
         ("{% endfor %}", "expression-syntax @ t.j2:1:4 `endfor`"),
         (
+            "{% for x in data.secret %}{% endfor %}",
+            "invalid-operand @ t.j2:1:13 `data.secret` | data, text.split(\",\")",
+        ),
+        (
+            "{{ data.secret | join(',') }}",
+            "invalid-operand @ t.j2:1:18 `join(',')` | data, text.split(\",\")",
+        ),
+        (
+            "{% for k, v in data.ports %}{% endfor %}",
+            "invalid-operand @ t.j2:1:16 `data.ports` | {% for key, value in map.items() %}",
+        ),
+        ("{{ ports }}", "unknown-name @ t.j2:1:4 `ports` | Data.ports"),
+        (
+            "{{ ansible_facts.os }}",
+            "unknown-name @ t.j2:1:4 `ansible_facts.os` | Facts, Facts.host.info.hostname",
+        ),
+        ("{{ hostvars }}", "unknown-name @ t.j2:1:4 `hostvars` | data"),
+        ("{{ data.ports.iteritems() }}", "unknown-function @ t.j2:1:14 `.iteritems()` | map.items()"),
+        ("{% if 1 %}{% elsif 2 %}{% endif %}", "expression-syntax @ t.j2:1:14 `elsif` | {% elif … %}"),
+        ("{% if 1 && 2 %}{% endif %}", "expression-syntax @ t.j2:1:9 `&` | and, &&"),
+        ("{{ data.users | join ', ' }}", "expression-syntax @ t.j2:1:22 `', '` | join(\", \")"),
+        (
+            "{{ '1' is version('2') }}",
+            "unknown-function @ t.j2:1:11 `version('2')` | value.split(\".\")[0] | int >= 2",
+        ),
+        (
             "{{ debug() }}",
             "unknown-function @ t.j2:1:4 `debug()` | lookup, file, readFile, template, credential, range, dict, namespace",
         ),

@@ -46,8 +46,24 @@ impl TypedResource for CronType {
             Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message)
                 .with_hint("write `%` without a backslash: ccm escapes it for cron")
         };
-        command.filter(is_escaped).map(warning).into_iter().collect()
+        command.filter(is_escaped).map(warning).into_iter().chain(every_minute(checked.resource)).collect()
     }
+}
+
+/// Returns the warning about a job with times but without a minute: cron runs it sixty times in each of its hours.
+fn every_minute(resource: &Resource) -> Option<Diagnostic> {
+    let given = |property| resource.properties.get(property).filter(|node| node.as_text() != Some("*"));
+    if resource.properties.get("minute").is_some() {
+        return None;
+    }
+    let at = ["hour", "day", "weekday", "month"].into_iter().find_map(given)?;
+    let (when, hint) = if given("hour").is_some() {
+        ("of the hour", "write `minute: 0`, or `minute: \"*\"` if every minute is meant")
+    } else {
+        ("of the day", "write `minute: 0` and `hour: 0`, or `minute: \"*\"` if every minute is meant")
+    };
+    let message = format!("without `minute`, the job runs every minute {when}");
+    Some(Diagnostic::warning(DiagnosticKind::NoEffect, at.span, message).with_hint(hint))
 }
 
 impl TypeSpec for CronType {

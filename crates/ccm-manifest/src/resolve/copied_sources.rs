@@ -9,8 +9,16 @@ use crate::resolve::messages::shown;
 /// Maximum size of a file that is searched, in bytes. Templates are small.
 pub(crate) const MAX_BYTES: u64 = 64 << 10;
 
-/// Endings of the names of templates: those of ccm, and those of programs with the same braces.
-const TEMPLATES: [&str; 4] = ["j2", "erb", "ejs", "jsp"];
+/// Endings of the names of templates: those of ccm, and those of programs with the same braces. Web pages are mostly
+/// templates of the program that serves them.
+const TEMPLATES: [&str; 12] =
+    ["j2", "jinja", "jinja2", "erb", "ejs", "jsp", "html", "htm", "liquid", "njk", "sls", "twig"];
+
+/// Names of ccm that begin an expression.
+const EXPRESSIONS: [&str; 6] = ["Data.", "data.", "Facts.", "facts.", "Environ.", "lookup("];
+
+/// Words that begin a block of a template.
+const BLOCKS: [&str; 3] = ["if ", "for ", "set "];
 
 /// Maximum length of an expression in a message, in bytes.
 const MAX_SHOWN: usize = 60;
@@ -33,7 +41,8 @@ pub(crate) fn warning(
     let rest = String::from_utf8_lossy(&content[at..content.len().min(at + MAX_SHOWN)]);
     let first = rest.lines().next().unwrap_or_default();
     // Behind the name of an expression without an end there may be a secret.
-    let expression = match (first.find("}}"), first.find('.')) {
+    let expression = match (first.find("}}"), first.find(['.', '('])) {
+        _ if first.starts_with("{%") => first.find("%}").map_or("{%", |end| &first[..end + 2]),
         (Some(end), _) => &first[..end + 2],
         (None, Some(end)) => &first[..=end],
         (None, None) => "{{",
@@ -45,12 +54,17 @@ pub(crate) fn warning(
     Some(warning.with_hint(format!("call the file `{written}.j2`, which makes it a template")))
 }
 
-/// Returns the position of the first expression with a name of ccm.
+/// Returns the position of the first expression with a name of ccm, or block of a template.
 fn expression_of_ccm(content: &[u8]) -> Option<usize> {
-    memchr::memmem::find_iter(content, b"{{").find(|at| {
-        let rest = &content[at + 2..];
+    memchr::memchr_iter(b'{', content).find(|at| {
+        let rest = &content[at + 1..];
+        let (words, rest): (&[&str], _) = match rest.first() {
+            Some(b'{') => (&EXPRESSIONS, &rest[1..]),
+            Some(b'%') => (&BLOCKS, &rest[1..]),
+            _ => return false,
+        };
         let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
-        rest.starts_with(b"Data.") || rest.starts_with(b"Facts.")
+        words.iter().any(|word| rest.starts_with(word.as_bytes()))
     })
 }
 
@@ -68,7 +82,16 @@ mod tests {
             // A template of Go, such as those of Vault and Consul.
             ("{{ .Data.port }}", None),
             ("{{ Database.port }}", None),
-            ("{{ Data }} {{{ data.port }}}", None),
+            ("{{ Data }} {{{ mustache }}}", None),
+            ("a\n{% if Data.tls %}", Some(2)),
+            ("{%- for host in Data.hosts %}", Some(0)),
+            ("{%set x = 1 %}", Some(0)),
+            ("{{ data.port }}", Some(0)),
+            ("{{ facts.host }}", Some(0)),
+            ("{{ Environ.HOME }}", Some(0)),
+            ("{{ lookup('data.port') }}", Some(0)),
+            // A format of a log, and of a shell.
+            ("%{data.x} {%iff %} ${#if }", None),
             ("{ Data.port }", None),
             ("", None),
         ] {

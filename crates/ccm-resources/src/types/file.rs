@@ -16,7 +16,7 @@ mod state;
 mod values;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource, escape_control};
 use ccm_properties::{
     CheckInput, CommandsView, Need, PropertyError, Providers, SourcesView, TreeSource, TreeTemplates,
     TypeSpec, TypedResource,
@@ -59,6 +59,10 @@ impl TypedResource for FileType {
 
     fn errors_in_context(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         world_readable_secret(file, checked).into_iter().collect()
+    }
+
+    fn warnings(_: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        literal_name(checked.resource).into_iter().collect()
     }
 }
 
@@ -124,6 +128,30 @@ impl SourcesView for FileType {
     fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
         tree::purged(resource)
     }
+}
+
+/// Returns the warning about a name with wildcards, or with blanks at its ends: each name is one path, taken literally.
+fn literal_name(resource: &Resource) -> Option<Diagnostic> {
+    let name = &*resource.id.name;
+    let (found, hint) = if has_wildcards(name) {
+        ("wildcards", "name each file, such as with `foreach`")
+    } else if name.trim() != name {
+        ("a blank at its end", "write the path without the blank")
+    } else {
+        return None;
+    };
+    let message = format!("`{}` is one path with {found}, which is taken literally", escape_control(name));
+    Some(Diagnostic::warning(DiagnosticKind::NoEffect, resource.span, message).with_hint(hint))
+}
+
+fn has_wildcards(name: &str) -> bool {
+    let encloses = |open, close, within: &str| {
+        name.split_once(open)
+            .and_then(|(_, rest)| rest.split_once(close))
+            .is_some_and(|(inner, _)| within.is_empty() || inner.contains(within))
+    };
+    // `/usr/bin/[` is a program.
+    name.contains(['*', '?']) || encloses('[', ']', "") || encloses('{', '}', ",")
 }
 
 /// Refuses a secret in a file that everybody can read.

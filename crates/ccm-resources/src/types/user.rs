@@ -12,8 +12,8 @@ mod shells;
 mod state;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, escape_control};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use desired::DesiredUser;
@@ -35,6 +35,18 @@ impl TypedResource for UserType {
 
     fn build(resource: &Resource, written: UserProperties) -> Result<DesiredUser, Vec<PropertyError>> {
         DesiredUser::build(resource, written)
+    }
+
+    fn warnings(user: &DesiredUser, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let ends_blank = |path: &&str| path.trim_end() != *path;
+        let warning = |path: &str| {
+            let span =
+                checked.resource.properties.get("shell").map_or(checked.resource.span, |node| node.span);
+            let message = format!("the path `{}` ends with a blank", escape_control(path));
+            Diagnostic::warning(DiagnosticKind::NoEffect, span, message)
+                .with_hint("write the path without the blank")
+        };
+        user.shell.as_deref().filter(ends_blank).map(warning).into_iter().collect()
     }
 }
 

@@ -27,6 +27,11 @@ impl TextValue for Principal {
                 _ => error,
             });
         }
+        if text.trim() != text {
+            let shown = text.escape_debug();
+            return Err(ValueError::new(format!("the name `{shown}` begins or ends with a blank"))
+                .with_hint(format!("write `{}`", text.trim().escape_debug())));
+        }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         if is_number && !text.parse::<u32>().is_ok_and(|number| number != u32::MAX) {
             return Err(ValueError::new(format!("`{text}` is too large for a user or group ID")));

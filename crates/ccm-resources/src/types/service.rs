@@ -14,12 +14,12 @@ mod systemd;
 mod values;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, closest};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::parts::systemd::units::UNIT_DIRECTORIES;
 use decide::ServiceKind;
-use desired::{Service, unit_name};
+use desired::{SUFFIXES, Service, unit_name};
 use properties::ServiceProperties;
 use systemd::Systemd;
 
@@ -42,6 +42,20 @@ impl TypedResource for ServiceType {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         Service::build(&resource.id.name, ensure, &written)
     }
+
+    fn warnings(service: &Service, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        misspelt_suffix(service, checked.resource).into_iter().collect()
+    }
+}
+
+/// Returns the warning about a name whose ending is nearly that of a kind of unit.
+fn misspelt_suffix(service: &Service, resource: &Resource) -> Option<Diagnostic> {
+    let Service { name, unit, .. } = service;
+    let (stem, written) = name.rsplit_once('.').filter(|(_, written)| !SUFFIXES.contains(written))?;
+    let meant = closest(written, SUFFIXES)?;
+    let message = format!("`.{written}` is not the ending of a unit, so that the unit is `{unit}`");
+    let warning = Diagnostic::warning(DiagnosticKind::UnknownReference, resource.span, message);
+    Some(warning.with_suggestion(Some(&format!("{stem}.{meant}"))))
 }
 
 impl TypeSpec for ServiceType {

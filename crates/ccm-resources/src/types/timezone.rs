@@ -4,8 +4,8 @@ mod decide;
 mod posix_timezone;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource, closest};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::no_properties::NoProperties;
 use crate::support::object_plan::Object;
@@ -28,6 +28,45 @@ impl TypedResource for TimezoneType {
     fn build(resource: &Resource, _: NoProperties) -> Result<DesiredTimezone, Vec<PropertyError>> {
         DesiredTimezone::build(resource)
     }
+
+    fn warnings(zone: &DesiredTimezone, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        unknown_area(&zone.0, checked.resource).into_iter().collect()
+    }
+}
+
+/// Areas of the time zone database, which are the directories of its zones.
+const AREAS: [&str; 19] = [
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Brazil",
+    "Canada",
+    "Chile",
+    "Etc",
+    "Europe",
+    "Indian",
+    "Mexico",
+    "Pacific",
+    "SystemV",
+    "US",
+    "posix",
+    "right",
+];
+
+/// Returns the warning about a zone in an area that no time zone database has. Only the machine knows its zones.
+fn unknown_area(zone: &str, resource: &Resource) -> Option<Diagnostic> {
+    let (area, place) = zone.split_once('/').filter(|(area, _)| !AREAS.contains(area))?;
+    let message = format!("time zones have no area `{area}`");
+    let warning = Diagnostic::warning(DiagnosticKind::UnknownReference, resource.span, message);
+    Some(match closest(area, AREAS) {
+        Some(nearest) => warning.with_suggestion(Some(&format!("{nearest}/{place}"))),
+        None => warning
+            .with_hint("write a name like `Europe/Berlin`: `timedatectl list-timezones` shows all names"),
+    })
 }
 
 impl TypeSpec for TimezoneType {

@@ -78,7 +78,7 @@ impl Service {
 }
 
 /// Types of units.
-const SUFFIXES: [&str; 11] = [
+pub(super) const SUFFIXES: [&str; 11] = [
     "service",
     "socket",
     "device",

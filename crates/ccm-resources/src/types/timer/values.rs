@@ -67,8 +67,54 @@ impl TextValue for CalendarTime {
             return Err(ValueError::new(message)
                 .with_hint("write a time of systemd, such as `*-*-* 02:30`, or use the type `cron`"));
         }
-        Ok(Self(text.trim().to_owned()))
+        let invalid = |shown: &str, what: &str| {
+            let message = format!("`{shown}` is not {what}");
+            ValueError::new(message).with_hint(
+                "write a time such as `*-*-* 02:30` or `Mon 08:00`; `systemd-analyze calendar` checks it",
+            )
+        };
+        let text = text.trim();
+        if !text.contains(|part: char| !part.is_ascii_alphabetic()) && !is_calendar_word(text) {
+            return Err(invalid(text, "a time of systemd"));
+        }
+        match text.split(' ').find(|word| has_late_number(word)) {
+            Some(word) => Err(invalid(word, "a time of day, which ends with 23:59:59")),
+            None => Ok(Self(text.to_owned())),
+        }
     }
+}
+
+/// Returns `true` if a word alone is a time of systemd: that of a shorthand, or a day of the week.
+fn is_calendar_word(word: &str) -> bool {
+    const SHORTHANDS: [&str; 10] = [
+        "minutely",
+        "hourly",
+        "daily",
+        "weekly",
+        "monthly",
+        "quarterly",
+        "semiannually",
+        "semi-annually",
+        "yearly",
+        "annually",
+    ];
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let lower = word.to_ascii_lowercase();
+    let is_day = |day: &&str| *day == lower || day[..3] == lower;
+    SHORTHANDS.contains(&&*lower) || DAYS.iter().any(|day| is_day(&day))
+}
+
+/// Returns `true` if a number of a time of day, such as `25:00`, is too large for its place.
+fn has_late_number(word: &str) -> bool {
+    let parts: Vec<&str> = word.split(':').collect();
+    let is_late = |(at, part): (usize, &&str)| {
+        let most = if at == 0 { 23 } else { 59 };
+        // A repetition such as `0/90` only begins in its range.
+        let numbers =
+            part.split(',').flat_map(|one| one.split_once('/').map_or(one, |(first, _)| first).split(".."));
+        numbers.filter_map(|number| number.parse::<u32>().ok()).any(|number| number > most)
+    };
+    parts.len() > 1 && parts.iter().enumerate().any(is_late)
 }
 
 impl TextValue for Schedule {
@@ -92,10 +138,38 @@ mod tests {
         for command in ["", " ", "a | b", "a && b", "a > b", "./a", "-a", "'a", "\"\" a", "cd /srv"] {
             assert!(OneCommand::from_text(command).is_err(), "{command}");
         }
-        for time in ["daily", "*-*-* 02:30", "Mon..Fri 08:00", "Sat *-*-1..7 18:00:00"] {
+        for time in [
+            "daily",
+            "*-*-* 02:30",
+            "Mon..Fri 08:00",
+            "Sat *-*-1..7 18:00:00",
+            "Mon",
+            "friday",
+            "Weekly",
+            "00/2:00",
+            "08..20:0/15",
+            "10:00:30.5",
+            "*:*",
+            "12:00 UTC",
+            "2026-12-24",
+        ] {
             assert!(CalendarTime::from_text(time).is_ok(), "{time}");
         }
-        for time in ["", " ", "a\nExecStart=b", "0 2 * * *", "-x", "%h"] {
+        for time in [
+            "",
+            " ",
+            "a\nExecStart=b",
+            "0 2 * * *",
+            "-x",
+            "%h",
+            "tomorrow",
+            "noon",
+            "25:00",
+            "24:00",
+            "08:60",
+            "Mon 08:00,99",
+            "*-*-* 8..24:00",
+        ] {
             assert!(CalendarTime::from_text(time).is_err(), "{time}");
         }
         assert!(Schedule::from_text("30m").is_ok() && Schedule::from_text("7m").is_err());

@@ -135,7 +135,7 @@ fn what_systemd_refuses_is_an_error() {
         let timer = |time: &str, user: &str| {
             vec![resource("timer", "backup", &[("command", "true"), ("on_calendar", time), ("user", user)])]
         };
-        let told = applied(timer("nonsense", "root"));
+        let told = applied(timer("*-*-* nonsense", "root"));
         let expected =
             "systemd does not understand a time of the timer: Failed to parse calendar specification";
         assert_eq!(told, [expected]);

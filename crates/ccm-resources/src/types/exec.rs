@@ -26,7 +26,9 @@ mod tries;
 mod values;
 
 use ccm_engine::{DynProvider, Suitability};
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind, ScalarStyle,
+};
 use ccm_properties::{
     CheckInput, CommandsView, FilledPath, PropertyError, PropertySpec, Providers, SettingsView, ShellText,
     TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
@@ -67,7 +69,12 @@ impl TypedResource for ExecType {
         let provider = resource.provider.as_ref().map(|provider| &*provider.value);
         docker::executor_error(provider, &written, &resource.settings)
             .map_or(Ok(()), |error| Err(vec![error]))?;
-        Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
+        let booleans = boolean_guards(resource);
+        let built = Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings);
+        if booleans.is_empty() {
+            return built;
+        }
+        Err(booleans.into_iter().chain(built.err().unwrap_or_default()).collect())
     }
 
     fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
@@ -196,6 +203,23 @@ fn shell_texts(resource: &Resource) -> Vec<ShellText<'_>> {
         })
     });
     command.into_iter().chain(guards).collect()
+}
+
+/// Returns the errors of guards that are the booleans `true` or `false`: these would run the programs of that name.
+fn boolean_guards(resource: &Resource) -> Vec<PropertyError> {
+    let is_boolean = |property: &&'static str| {
+        let scalar = resource.properties.get(property).and_then(Node::as_scalar);
+        let scalar = scalar.filter(|scalar| scalar.style == ScalarStyle::Plain);
+        matches!(scalar.map(Scalar::kind), Some(ScalarKind::Bool(_)))
+    };
+    let error = |property| {
+        let message = "expected a command, found a boolean";
+        let hint = format!(
+            "write a command such as `{property}: test -e /path`, or `control` for a condition of the manifest"
+        );
+        PropertyError::invalid(property, message, hint)
+    };
+    ["onlyif", "unless"].into_iter().filter(is_boolean).map(error).collect()
 }
 
 /// Returns a warning about an exec that no trigger can run.

@@ -40,6 +40,8 @@ fn invalid_properties_are_rejected() {
         (&[("command", "echo a\\")], r"syntax command | \\"),
         (&[("unless", "test 'a")], "syntax unless | …"),
         (&[("onlyif", "[true|test \"a]")], "syntax onlyif | …"),
+        (&[("unless", "true")], "invalid-value unless | unless: test -e /path, control"),
+        (&[("onlyif", "false")], "invalid-value onlyif | onlyif: test -e /path, control"),
         (&[("command", " ")], "missing command"),
         (&[("command", "''")], "missing command"),
         (&[("command", " "), ("provider", "shell")], "missing command"),

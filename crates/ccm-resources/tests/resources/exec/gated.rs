@@ -25,24 +25,24 @@ fn a_gate_sees_what_the_manifest_wrote_and_for_what() {
     for (provider, expected) in [
         (
             "posix",
-            ["Guard: argv test", "Guard: argv false", "change: `unless` exited with 1", "Command: argv make"],
+            ["Guard: argv test", "Guard: argv made", "change: `unless` exited with 1", "Command: argv make"],
         ),
         (
             "shell",
             [
                 "Guard: shell `test -e x`",
-                "Guard: shell `false`",
+                "Guard: shell `made`",
                 "change: `unless` exited with 1",
                 "Command: shell `make all`",
             ],
         ),
     ] {
         let machine = Machine::new();
-        let guard = if provider == "shell" { "/bin/sh -c false" } else { "false" };
+        let guard = if provider == "shell" { "/bin/sh -c made" } else { "made" };
         machine.runner.answer(guard, 1);
         let gate = RoleGate::denying(Role::Check);
         let properties =
-            [("command", "make all"), ("onlyif", "test -e x"), ("unless", "false"), ("provider", provider)];
+            [("command", "make all"), ("onlyif", "test -e x"), ("unless", "made"), ("provider", provider)];
         let done = apply(&machine, &gate, exec("x", &properties), false);
         assert_eq!(done.outcome, Outcome::Changed);
         assert_eq!(gate.questions(), expected);

@@ -70,6 +70,8 @@ fn invalid_properties_are_rejected() {
         (&[("mode", "u+x")], "invalid-value mode u+x | 0644"),
         (&[("mode", "rw-r--r--")], "invalid-value mode rw-r--r-- | 0644"),
         (&[("mode", "0888")], "invalid-value mode 0888 | 0644"),
+        (&[("mode", "420")], "invalid-value mode 420 | 0644, \"0420\""),
+        (&[("mode", "493")], "invalid-value mode 493 | 0755"),
         (&[("mode", "0o")], "invalid-value mode 0o | 0644"),
         (&[("mode", "10000")], "invalid-value mode 10000, 7777"),
         (&[("mode", "77777777777777777777")], "invalid-value mode 77777777777777777777, 7777"),

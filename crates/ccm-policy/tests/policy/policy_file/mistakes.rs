@@ -104,6 +104,16 @@ fn values_of_another_form_lead_to_the_right_one() {
             "2:10 this rule matches every command and every change | add `match`, such as `match: {program: git}`",
         ),
         (
+            "rules: [{match: {program: git}, when: user == 'a', deny: true}]\n",
+            "2:39 unknown name `user` | the names are `caller`, `command`, `resource` and `Facts`",
+        ),
+    ]);
+}
+
+#[test]
+fn rules_that_never_match_are_warned_of() {
+    assert_messages(&[
+        (
             "rules: [{match: {}, deny: true}]\n",
             "2:10 this rule matches every command and every change | name what it is about, such as `match: {program: git}`",
         ),
@@ -118,10 +128,6 @@ fn values_of_another_form_lead_to_the_right_one() {
         (
             "rules: [{match: {program: RM}, deny: true}]\n",
             "2:27 no known program is named `RM`: letter case matters | did you mean `rm`?",
-        ),
-        (
-            "rules: [{match: {program: git}, when: user == 'a', deny: true}]\n",
-            "2:39 unknown name `user` | the names are `caller`, `command`, `resource` and `Facts`",
         ),
     ]);
 }

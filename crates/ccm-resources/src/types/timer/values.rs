@@ -101,7 +101,7 @@ fn is_calendar_word(word: &str) -> bool {
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let lower = word.to_ascii_lowercase();
     let is_day = |day: &&str| *day == lower || day[..3] == lower;
-    SHORTHANDS.contains(&&*lower) || DAYS.iter().any(|day| is_day(&day))
+    SHORTHANDS.contains(&&*lower) || DAYS.iter().any(is_day)
 }
 
 /// Returns `true` if a number of a time of day, such as `25:00`, is too large for its place.

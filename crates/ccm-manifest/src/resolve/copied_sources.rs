@@ -9,6 +9,9 @@ use crate::resolve::messages::shown;
 /// Maximum size of a file that is searched, in bytes. Templates are small.
 pub(crate) const MAX_BYTES: u64 = 64 << 10;
 
+/// Maximum number of files of a copied directory that are searched.
+pub(crate) const MAX_FILES: usize = 100;
+
 /// Endings of the names of templates: those of ccm, and those of programs with the same braces. Web pages are mostly
 /// templates of the program that serves them.
 const TEMPLATES: [&str; 12] =

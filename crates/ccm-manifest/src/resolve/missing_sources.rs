@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use ccm_model::{Control, Diagnostics, ResourceIndex, Span, normalize};
-use ccm_properties::is_any_url;
+use ccm_properties::{TreeTemplates, is_any_url};
 
-use super::copied_sources;
+use super::copied_sources::{self, MAX_BYTES, MAX_FILES, may_be_mistaken};
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
 
@@ -37,10 +37,27 @@ pub(crate) fn find(
         let is_absolute = written.starts_with('/');
         let is_omitted = scopes.context.omitted.files && is_absolute;
         let ensure = draft.resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        let is_tree = scopes.types.spec(draft.type_index).sources()?.tree(ensure).is_some();
-        if !is_omitted && !is_tree && copied_sources::may_be_mistaken(written) {
-            let content =
-                scopes.context.sources.copied_content(&path, is_absolute, copied_sources::MAX_BYTES);
+        let tree = scopes.types.spec(draft.type_index).sources()?.tree(ensure);
+        let is_tree = tree.is_some();
+        // What `ignore` leaves out is not known here.
+        let is_whole = draft.resource.properties.get("ignore").is_none();
+        if !is_omitted && is_whole && tree.is_some_and(|tree| tree.templates == TreeTemplates::Named) {
+            let files = scopes.context.sources.files_below(&path).unwrap_or_default();
+            let names = files.iter().filter_map(|file| file.to_str()).filter(|name| may_be_mistaken(name));
+            diagnostics.set_context(scopes.context_of(draft));
+            for name in names.take(MAX_FILES) {
+                let file = path.join(name);
+                let content = scopes.context.sources.copied_content(&file, is_absolute, MAX_BYTES);
+                let warning = content.and_then(|content| {
+                    let written = format!("{}/{name}", written.trim_end_matches('/'));
+                    copied_sources::warning(&content, &written, property, node.span)
+                });
+                diagnostics.extend(warning);
+            }
+            diagnostics.set_context(None);
+        }
+        if !is_omitted && !is_tree && may_be_mistaken(written) {
+            let content = scopes.context.sources.copied_content(&path, is_absolute, MAX_BYTES);
             if let Some(content) = content {
                 diagnostics.set_context(scopes.context_of(draft));
                 diagnostics.extend(copied_sources::warning(&content, written, property, node.span));

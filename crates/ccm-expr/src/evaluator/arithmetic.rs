@@ -124,6 +124,25 @@ impl Evaluator<'_, '_> {
             .ok_or_else(|| Error::run(self.range(id), "this date is outside the supported years"))
     }
 
+    /// Refuses to compare a text with the number or boolean that it spells: they are never equal, which nobody means.
+    fn refuse_look_alikes(&self, id: NodeId, one: &Value, two: &Value) -> ExprResult<()> {
+        let (text, other) = match (one, two) {
+            (Value::Text(text), other) | (other, Value::Text(text)) => (text.trim(), other),
+            _ => return Ok(()),
+        };
+        let hint = match other {
+            Value::Int(_) | Value::Float(_) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+                "compare two numbers, such as `int(TEXT) == 80`, or two texts"
+            }
+            Value::Bool(_) if ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)) => {
+                "remove the quotes around the value where it is given, or compare two texts"
+            }
+            _ => return Ok(()),
+        };
+        let message = format!("the text `{text}` is never equal to {} `{other}`", other.kind());
+        Err(Error::run(self.range(id), message).with_hint(hint))
+    }
+
     /// Returns `true` if two values are equal; elements count as steps.
     fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> ExprResult<bool> {
         if let (Value::Text(one), Value::Text(two)) = (one, two) {
@@ -132,6 +151,7 @@ impl Evaluator<'_, '_> {
         if is_large(one) && is_large(two) {
             self.charge(id, |budget| budget.walk(one))?;
         }
+        self.refuse_look_alikes(id, one, two)?;
         Ok(one == two || one.is_null() && two.is_null())
     }
 

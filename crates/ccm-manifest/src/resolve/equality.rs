@@ -92,6 +92,10 @@ fn values<'d>(
                 let manifest = &scopes.manifests[draft.manifest];
                 Value::text(manifest.resolve(path).to_string_lossy().into_owned())
             }
+            // `0644`, `"644"` and `0o644` are one mode.
+            Some(text) if name == "mode" && octal(text).is_some() => {
+                Value::text(octal(text).unwrap_or_default().to_string())
+            }
             _ => typed_value(property.map(|property| &property.kind), &entry.value),
         };
         let default = property.and_then(|property| property.default?.strip_prefix('`')?.strip_suffix('`'));
@@ -118,6 +122,11 @@ fn typed_value(kind: Option<&PropertyKind>, node: &Node) -> Value {
             (&*entry.key.text, typed_value(kind, &entry.value))
         })),
     }
+}
+
+/// Returns the number that octal digits spell.
+fn octal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.strip_prefix("0o").unwrap_or(text), 8).ok()
 }
 
 fn map_value(map: &NodeMap) -> Value {

@@ -68,6 +68,17 @@ impl Schedule {
         Err(ScheduleError::Uneven { shorter, longer })
     }
 
+    /// Returns what to write in place of a text that is not a duration.
+    pub fn meant_by(text: &str) -> Option<String> {
+        let meant = match text.trim() {
+            "hourly" => "1h".to_owned(),
+            "daily" => "1d".to_owned(),
+            "weekly" => "7d".to_owned(),
+            number => format!("{}m", number.parse::<u64>().ok().filter(|minutes| is_even(*minutes))?),
+        };
+        Some(format!("write `{meant}`"))
+    }
+
     /// Returns the distance of two runs.
     pub fn distance(self) -> Duration {
         Duration::from_secs(self.minutes * 60)

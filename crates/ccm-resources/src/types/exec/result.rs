@@ -118,7 +118,8 @@ fn evaluate_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> 
     if exec.returns.iter().any(is) {
         return Ok(Verified::Changed);
     }
-    let allowed: Vec<String> = exec.returns.iter().map(u8::to_string).collect();
+    let allowed = if exec.returns.is_empty() { &exec.unchanged_returns } else { &exec.returns };
+    let allowed: Vec<String> = allowed.iter().map(u8::to_string).collect();
     let message = format!("exit code {code} not in allowed returns [{}]", allowed.join(", "));
     Err(Failure::new(FailureKind::Exit, message))
 }

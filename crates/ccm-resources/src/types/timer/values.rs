@@ -121,7 +121,12 @@ impl TextValue for Schedule {
     const KIND: PropertyKind = PropertyKind::Duration;
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
-        let distance = Duration::from_text(text)?;
+        let distance = Duration::from_text(text).map_err(|error| match Self::meant_by(text) {
+            Some(hint) => {
+                ValueError::new(format!("`{}` is not a duration", text.escape_debug())).with_hint(hint)
+            }
+            None => error,
+        })?;
         Self::every(distance).map_err(|error| ValueError::new(error.to_string()).with_hint(error.hint()))
     }
 }

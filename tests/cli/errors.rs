@@ -158,7 +158,7 @@ fn expressions_and_quotes_in_a_command_are_checked() {
         &execs(&["- a: {command: 'echo {{ Data.x }}'}"]),
         "4:38",
         &["no `Data.x`"],
-        &["`Data.x ?? \"\"`"],
+        &["`Data.x ?? ''`"],
     );
     let variable = execs(&["- a: {command: 'echo ${HOME}'}"]);
     let hints = &["`${ Environ.HOME }`", "`\\${`", "`provider: shell`"];

@@ -9,9 +9,10 @@ use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 
 use super::Arguments;
 use super::help::{asks_for_short_help, in_groups, shortened};
+use super::parsers::wait;
 
 /// Commands of other tools, each with what to write instead.
-const FOREIGN_COMMANDS: [(&str, &str); 7] = [
+const FOREIGN_COMMANDS: [(&str, &str); 10] = [
     ("plan", SHOW),
     ("check", SHOW),
     ("diff", "ccm apply --noop --diff MANIFEST"),
@@ -19,6 +20,26 @@ const FOREIGN_COMMANDS: [(&str, &str); 7] = [
     ("converge", APPLY),
     ("agent", APPLY),
     ("playbook", APPLY),
+    ("render", "ccm apply --render MANIFEST"),
+    ("version", "ccm --version"),
+    ("doc", "ccm explain TYPE"),
+];
+
+/// Commands of other tools below a command of ccm, each with what to write instead.
+const FOREIGN_INNER_COMMANDS: [(&str, &str, &str); 4] = [
+    ("timer", "status", "ccm timer list"),
+    ("timer", "show", "ccm timer list"),
+    ("timer", "add", "ccm timer install MANIFEST"),
+    ("timer", "create", "ccm timer install MANIFEST"),
+];
+
+/// Options of other tools, each with the option of ccm that a command must have, and what to write instead.
+const FOREIGN_OPTIONS: [(&[&str], &str, &str); 5] = [
+    (&["--limit", "--tags", "--target"], "only", "--only TYPE#NAME"),
+    (&["-e", "--extra-vars", "--set", "--var"], "data", "--data KEY=VALUE"),
+    (&["-C", "--check", "--test", "--dry-run"], "noop", "--noop"),
+    (&["--dot"], "output", "--output dot"),
+    (&["--log-level", "--debug"], "verbose", "-v"),
 ];
 const SHOW: &str = "ccm apply --noop MANIFEST";
 const APPLY: &str = "ccm apply MANIFEST";
@@ -53,20 +74,26 @@ fn with_tip(mut error: Error, tip: String) -> Error {
 /// similar name.
 fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    // `ccm backup diff` is an error about the commands of `ccm backup`.
+    if let [outer, ..] = &given_command().0[..] {
+        let inner = FOREIGN_INNER_COMMANDS.iter().find(|(of, foreign, _)| of == outer && foreign == name);
+        let Some((_, _, instead)) = inner else { return error };
+        error.remove(ContextKind::SuggestedSubcommand);
+        return with_tip(error, format!("write `{instead}`"));
+    }
     let foreign = FOREIGN_COMMANDS.iter().find(|(foreign, _)| foreign == name);
     let tip = match foreign {
         Some((_, APPLY)) => format!("write `{APPLY}`, or `{SHOW}` to change nothing"),
-        Some((_, instead)) => format!("write `{instead}` to show what would change"),
+        Some((_, instead)) if instead.contains("--noop") => {
+            format!("write `{instead}` to show what would change")
+        }
+        Some((_, instead)) => format!("write `{instead}`"),
         None if is_manifest(name, is_file) => {
             let name = quote_words([&**name]);
             format!("write `ccm apply {name}` to apply it, or `ccm apply --noop {name}` to change nothing")
         }
         None => return error,
     };
-    // `ccm backup diff` is an error about the commands of `ccm backup`.
-    if !given_command().0.is_empty() {
-        return error;
-    }
     error.remove(ContextKind::SuggestedSubcommand);
     with_tip(error, tip)
 }
@@ -137,6 +164,21 @@ fn takes_values() -> bool {
 /// Adds to the error about an unknown argument the commands that have this option, or the option for this argument.
 fn with_place_of_argument(mut error: Error) -> Error {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
+    let command = given_command().1;
+    let has = |option: &str| command.get_arguments().any(|argument| argument.get_long() == Some(option));
+    let foreign = FOREIGN_OPTIONS.iter().find(|(words, own, _)| {
+        words.contains(&&**argument)
+            && ((has(own) && (*own != "output" || command.get_name() == "graph")) || *own == "verbose")
+    });
+    if let Some((_, _, instead)) = foreign {
+        let tip = format!("write `{instead}`");
+        error.remove(ContextKind::SuggestedArg);
+        return with_tip(error, tip);
+    }
+    if command.get_name() == "pause" && wait(argument).is_ok() {
+        let tip = format!("write `ccm pause --for {argument} --reason TEXT`");
+        return with_tip(error, tip);
+    }
     let mut commands = Vec::new();
     if let Some(option) = argument.strip_prefix("--") {
         collect_commands_with(&Arguments::command(), "ccm", option, &mut commands);

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_runtime::model::{ResourceId, is_variable_name, parse_duration, parse_size};
+use ccm_runtime::model::{ReferenceError, ResourceId, is_variable_name, parse_duration, parse_size};
 use ccm_runtime::{MAX_PAUSE, assignment};
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
@@ -126,7 +126,10 @@ pub(crate) fn assignment_of_variable(text: &str) -> Result<(String, String), Str
 }
 
 pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
-    ResourceId::parse(text).map_err(|error| error.to_string())
+    ResourceId::parse(text).map_err(|error| {
+        let is_path = text.starts_with('/') && matches!(error, ReferenceError::NoSeparator(_));
+        if is_path { format!("{error}; write `file#{text}`") } else { error.to_string() }
+    })
 }
 
 /// Reads a number of recorded runs.

@@ -174,7 +174,11 @@ pub(crate) struct TimerRemoveArguments {
 }
 
 fn schedule(text: &str) -> Result<Schedule, String> {
-    Schedule::every(wait(text)?).map_err(|error| format!("{error}; {}", error.hint()))
+    let meant = |error| match Schedule::meant_by(text) {
+        Some(hint) => format!("`{text}` is not a duration; {hint}"),
+        None => error,
+    };
+    Schedule::every(wait(text).map_err(meant)?).map_err(|error| format!("{error}; {}", error.hint()))
 }
 
 fn name(text: &str) -> Result<TimerName, String> {

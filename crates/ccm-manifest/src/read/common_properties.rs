@@ -89,8 +89,13 @@ pub(crate) struct Reference(pub(crate) Node);
 /// Splits a list of references.
 pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Reference> {
     if node.as_list().is_none() {
-        let hint =
-            node.as_text().map(|text| format!("write `[\"{}\"]`", meant_reference(text).escape_debug()));
+        let hint = node.as_text().map(|text| {
+            // A comma between two references separates them; any other belongs to a name.
+            let is_separated = text.split(", ").all(|part| part.contains(['#', ':']));
+            let parts = if is_separated { text.split(", ").collect() } else { vec![text] };
+            let quoted = |part: &str| format!("\"{}\"", meant_reference(part.trim()).escape_debug());
+            format!("write `[{}]`", parts.into_iter().map(quoted).collect::<Vec<_>>().join(", "))
+        });
         let error = expected("a list of `type#name`", &node);
         diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
         return Vec::new();

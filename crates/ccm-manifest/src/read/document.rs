@@ -63,7 +63,7 @@ pub(crate) fn read(
         _ => {
             let nowhere = Span::new(source, 0, 0);
             let error = Diagnostic::error(DiagnosticKind::Missing, nowhere, "the manifest is empty");
-            reader.diagnostics.push(error.with_hint(smallest_manifest(types)));
+            reader.diagnostics.push(error.with_hint(SMALLEST_MANIFEST));
             Document::default()
         }
     }
@@ -83,10 +83,8 @@ impl DocumentReader<'_, '_> {
                 NodeValue::List(items) => items
                     .first()
                     .and_then(foreign_files::of_item)
-                    .unwrap_or("put resources below `ccm:` and `resources:`")
-                    .to_owned(),
-                _ => foreign_files::of_text(self.text)
-                    .map_or_else(|| smallest_manifest(self.types), str::to_owned),
+                    .unwrap_or("put resources below `ccm:` and `resources:`"),
+                _ => foreign_files::of_text(self.text).unwrap_or(SMALLEST_MANIFEST),
             };
             self.diagnostics.push(expected("a map with `ccm`", &root).with_hint(hint));
             return Document::default();
@@ -117,7 +115,7 @@ impl DocumentReader<'_, '_> {
                     start_of(root_span),
                     "the manifest has no `ccm`",
                 );
-                self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
+                self.diagnostics.push(error.with_hint(SMALLEST_MANIFEST));
             }
             return Document { data, items: self.items(misplaced), ..Document::default() };
         };
@@ -162,7 +160,7 @@ impl DocumentReader<'_, '_> {
             };
             // An empty `ccm` and misplaced resources are one error, reported already.
             if !is_null || misplaced.is_none() {
-                self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
+                self.diagnostics.push(error.with_hint(SMALLEST_MANIFEST));
             }
             return Document { items: self.items(misplaced), ..Document::default() };
         };
@@ -173,6 +171,7 @@ impl DocumentReader<'_, '_> {
         let mut template = None;
         let mut is_explained = misplaced.is_some();
         self.diagnostics.extend(annotated.into_iter().map(data::misplaced_annotation));
+        let has_resources = map.get("resources").is_some();
         for entry in map.into_entries() {
             match &*entry.key.text {
                 "resources" if entry.value.is_null() => empty_resources = Some(entry),
@@ -181,17 +180,17 @@ impl DocumentReader<'_, '_> {
                 "resources_template" => template = Some(entry),
                 key if SETTINGS.contains(&key) => settings.push(entry),
                 key if self.types.settings().any(|known| known == key) => type_settings.push(entry),
-                _ => is_explained |= self.unknown_setting(&entry),
+                _ => is_explained |= self.unknown_setting(&entry, has_resources),
             }
         }
         let (settings, type_settings) = (NodeMap::new(settings), NodeMap::new(type_settings));
         if let Some(resources) = empty_resources.filter(|_| template.is_none()) {
             let error =
                 Diagnostic::error(DiagnosticKind::Missing, resources.key.span, "`resources` is empty");
-            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
+            self.diagnostics.push(error.with_hint(SMALLEST_MANIFEST));
         } else if resources.is_none() && template.is_none() && !is_explained {
             let error = Diagnostic::error(DiagnosticKind::Missing, ccm.key.span, "`ccm` has no `resources`");
-            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
+            self.diagnostics.push(error.with_hint(SMALLEST_MANIFEST));
         }
         let items = match resources {
             Some(resources) => self.items(Some(resources.value)),
@@ -201,7 +200,7 @@ impl DocumentReader<'_, '_> {
     }
 
     /// Reports an unknown key below `ccm`, and returns `true` if the key explains missing resources.
-    fn unknown_setting(&mut self, entry: &NodeEntry) -> bool {
+    fn unknown_setting(&mut self, entry: &NodeEntry, has_resources: bool) -> bool {
         let key = &*entry.key.text;
         let unknown = Diagnostic::error(
             DiagnosticKind::UnknownKey,
@@ -215,6 +214,8 @@ impl DocumentReader<'_, '_> {
         let known: Vec<&str> = SETTINGS.into_iter().chain(self.types.settings()).collect();
         let suggestion = closest(key, known.iter().copied());
         self.diagnostics.push(match suggestion {
+            Some("resources") if has_resources => unknown
+                .with_hint("put its resources below `resources`, which is there already, and remove it"),
             None => unknown.with_hint(format!("use {}", listed(&known, "or"))),
             Some(_) => unknown.with_suggestion(suggestion),
         });
@@ -238,7 +239,7 @@ impl DocumentReader<'_, '_> {
                         Some(key) => format!("put a space after each dash: `- {key}:`"),
                         None => format!("write a dash before each type: `- {}:`", shown(&key)),
                     }),
-                    None => error.with_hint(smallest_manifest(self.types)),
+                    None => error.with_hint(SMALLEST_MANIFEST),
                 });
                 Vec::new()
             }
@@ -305,8 +306,5 @@ pub(crate) fn settings_of_types(
     settings
 }
 
-/// Returns a hint that shows the smallest valid manifest.
-pub(crate) fn smallest_manifest(types: &Types<'_>) -> String {
-    let name = types.names().next().unwrap_or("TYPE");
-    format!("the smallest manifest is\nccm:\n  resources:\n    - {name}:\n        - NAME:")
-}
+/// Hint that shows the smallest valid manifest, which manages nothing.
+const SMALLEST_MANIFEST: &str = "the smallest manifest is\nccm:\n  resources: []";

@@ -184,7 +184,10 @@ impl Foreach {
         found.refuse_late();
         for error in &mut found.diagnostics {
             // A list that may be missing is no text.
-            error.hints.iter_mut().for_each(|hint| *hint = hint.replace("?? \"\"", "?? []"));
+            error
+                .hints
+                .iter_mut()
+                .for_each(|hint| *hint = hint.replace("?? ''", "?? []").replace("?? \"\"", "?? []"));
         }
         diagnostics.append(&mut found.diagnostics);
         is_known.then_some(items)

@@ -88,13 +88,18 @@ const PROPERTIES: &[(&[&str], &str)] = &[
     (&["depends_on", "depends", "dependencies", "requires", "after"], "write `require: [TYPE#NAME]`"),
     (&["when", "condition", "enabled_if"], "write `control: {if: EXPRESSION}`"),
     (LOOPS, "write `foreach: LIST` beside the type of the resource, and `{{ Item }}` for the item"),
-    (&["become", "become_user", "sudo", "run_as"], "run ccm as root; only an `exec` has a `user`"),
+    (
+        &["become", "become_user", "sudo", "run_as"],
+        "remove it: ccm runs as root; an `exec`, a `cron` and a `git` have `user: NAME`",
+    ),
     (&["tags", "tag"], "select resources with `--only TYPE#NAME`"),
     (&["ignore_errors", "failhard"], "remove it: a failure stops only what depends on it"),
     (&["state", "status", "present"], "write `ensure`"),
     (&["title", "id"], "write the name as the key above the properties, and a second name as `alias`"),
     (&["noop", "check_mode"], "run `ccm apply --noop`, or set `noop: true` on an `apply`"),
 ];
+
+const AS_USER: &str = "write `user: NAME`, with the user that it runs as";
 
 /// Properties of one type, with advice.
 const OF_TYPE: &[(&str, &[&str], &str)] = &[
@@ -156,7 +161,8 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("locale", &["lang", "locale"], "write the locale as the name of the resource"),
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
     ("exec", &["arguments", "argv"], "write `args`"),
-    ("exec", &["shell", "executable", "use_shell"], "write `provider: shell`"),
+    ("exec", &["shell"], "write the line as `command: LINE`, with `provider: shell` beside it"),
+    ("exec", &["executable", "use_shell"], "write `provider: shell`"),
     (
         "exec",
         &["chdir", "cd", "dir", "workdir", "work_dir", "working_dir", "workingDir", "working_directory"],
@@ -171,13 +177,16 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("exec", &["register"], "write `capture`"),
     ("exec", &["changed_when"], "write `unchanged_returns` for exit codes that mean no change"),
     ("exec", &["failed_when", "success_codes", "valid_exit_codes"], "write `returns`"),
-    ("exec", &["runas", "as_user"], "write `user`"),
+    ("exec", &["runas", "as_user", "become", "become_user", "sudo", "run_as"], AS_USER),
+    ("cron", &["runas", "become", "become_user", "sudo", "run_as"], AS_USER),
+    ("git", &["runas", "become", "become_user", "sudo", "run_as"], AS_USER),
     ("service", &["enabled", "onboot", "start_on_boot"], "write `enable`"),
     ("service", &["mask", "masks"], "write `masked`"),
     ("service", &["restart", "reload"], "write `on_refresh: restart` or `on_refresh: reload`"),
     ("service", &["hasrestart", "hasstatus", "pattern"], "remove it: ccm asks systemd"),
     ("service", &["daemon_reload"], "remove it: ccm reloads systemd when a unit file has changed"),
     ("package", &["version", "release"], "write the version as `ensure: VERSION`"),
+    ("timer", &["calendar", "on_calender", "OnCalendar"], "write `on_calendar`"),
     ("package", &["pkgs", "packages"], "write a resource for each package"),
     ("package", &["install_recommends"], "write `recommends`"),
     ("package", &["cache_valid_time", "refresh"], "write `update_cache`, such as `update_cache: 1h`"),

@@ -137,12 +137,11 @@ impl Collector<'_, '_> {
         let NodeEntry { key, value } = entry;
         let is_empty = value.as_list().map_or(value.is_null(), <[Node]>::is_empty);
         if is_empty {
-            let warning = Diagnostic::warning(
-                DiagnosticKind::NoEffect,
-                key.span,
-                format!("`{}` lists no resource", key.text),
-            );
-            self.diagnostics.push(warning);
+            let message = format!("`{}` lists no resource", key.text);
+            // An empty list is written on purpose, while a key without a value may lack its indented list.
+            if value.is_null() {
+                self.diagnostics.push(Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message));
+            }
             return;
         }
         match value.value {
@@ -150,8 +149,15 @@ impl Collector<'_, '_> {
             NodeValue::Map(map) => self.single_resource(index, &key, map, value.span),
             NodeValue::Scalar(_) => {
                 let error = expected("a list of resources", &value);
-                let hint =
-                    value.as_text().map(|text| format!("write `- {}:` below `{}:`", as_key(text), key.text));
+                let hint = value.as_text().map(|text| {
+                    let names: Vec<String> = text.split(", ").map(as_key).collect();
+                    match &names[..] {
+                        [_, _, ..] if !text.contains(['{', '"', '\'']) => {
+                            format!("write `{}: [{}]`", key.text, names.join(", "))
+                        }
+                        _ => format!("write `- {}:` below `{}:`", as_key(text), key.text),
+                    }
+                });
                 self.diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
                 self.record_names(&value);
             }

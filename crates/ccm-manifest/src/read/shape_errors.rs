@@ -4,6 +4,8 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, closest, listed,
 };
 
+use ccm_properties::CommonProperty;
+
 use crate::read::foreach;
 use crate::read::foreign_words;
 use crate::read::reserved::{self, not_supported};
@@ -70,7 +72,13 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
             let error = Diagnostic::error(DiagnosticKind::Misplaced, stray.key.span, message);
             let has_property =
                 |key: &str| types.find(kind).is_some_and(|index| types.has_property(index, key));
-            if has_property(&stray.key.text) && only.value.is_null() {
+            let is_common = CommonProperty::of(&stray.key.text).is_some() && &*stray.key.text != "alias";
+            if is_common && !only.value.is_null() {
+                error.with_hint(format!(
+                    "write it as a property of each resource, or for all in the list below `{kind}:` as \
+                     `- defaults: {{{name}: …}}`"
+                ))
+            } else if has_property(&stray.key.text) && only.value.is_null() {
                 error.with_hint(format!("indent `{name}`, and what belongs to it, below `{kind}:`"))
             } else if only.value.is_null() {
                 let key = &*stray.key.text;

@@ -6,7 +6,7 @@ use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, Span, closest};
 use ccm_properties::{IF, UNLESS};
 
-use crate::resolve::expand::diagnostic;
+use crate::resolve::expand::{diagnostic, in_quotes};
 use crate::resolve::messages::{expected, shown};
 use crate::resolve::scope::{DeferredOn, EvalError, ManifestEvaluator, Phase};
 
@@ -38,7 +38,9 @@ pub(crate) struct ControlDecision {
 pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) -> Conditions {
     let mut conditions = Conditions::default();
     let Some(map) = node.as_map() else {
-        diagnostics.push(expected("a map with `if` or `unless`", node));
+        let error = expected("a map with `if` or `unless`", node);
+        let hint = node.as_text().map(|text| format!("write `control: {{{IF}: \"{}\"}}`", as_operand(text)));
+        diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
         return conditions;
     };
     for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
@@ -56,7 +58,16 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
             continue;
         }
         let Some(text) = entry.value.as_text() else {
-            diagnostics.push(expected("an expression", &entry.value));
+            let error = expected("an expression", &entry.value);
+            let parts: Option<Vec<&str>> =
+                entry.value.as_list().and_then(|parts| parts.iter().map(Node::as_text).collect());
+            // Each part of `unless` prevents the resource.
+            let word = if key == IF { " and " } else { " or " };
+            let hint = parts.filter(|parts| parts.len() > 1).map(|parts| {
+                let parts: Vec<String> = parts.into_iter().map(as_operand).collect();
+                format!("write `{key}: \"{}\"`", parts.join(word))
+            });
+            diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
             continue;
         };
         let trimmed = text.trim();
@@ -74,6 +85,13 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
         conditions.conditions.push(Condition { desired, node: entry.value.clone(), manifest, apply: None });
     }
     conditions
+}
+
+/// Returns an expression for a place between double quotes, and within parentheses if it has operators of low precedence.
+fn as_operand(expression: &str) -> String {
+    let expression = shown(expression.trim()).replace('"', "'");
+    let is_low = [" or ", " and ", "||", "&&", "?"].iter().any(|operator| expression.contains(operator));
+    if is_low { format!("({expression})") } else { expression }
 }
 
 impl Conditions {
@@ -199,7 +217,8 @@ impl Condition {
             Err(EvalError::Invalid(error)) => {
                 let at =
                     |range: Range<usize>| self.node.locate(&evaluator.manifest.text, range.start, range.end);
-                Err(ConditionError::Invalid(diagnostic(error, at)))
+                let written = &evaluator.manifest.text[self.node.span.range().start..];
+                Err(ConditionError::Invalid(in_quotes(diagnostic(error, at), written)))
             }
         }
     }

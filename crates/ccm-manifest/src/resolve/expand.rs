@@ -19,7 +19,9 @@ use crate::resolve::eval_context::{LimitCheck, MAX_TEXT_BYTES};
 use crate::resolve::expansion::{Expansion, SpanSet};
 use crate::resolve::jinja_words;
 use crate::resolve::messages::shown;
-use crate::resolve::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
+use crate::resolve::scope::{
+    DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, ManifestScope, Phase,
+};
 use crate::resolve::shell_quoting::Quotes;
 use crate::resolve::text_language::{ProviderChoice, TextLanguage, language_of};
 
@@ -121,10 +123,11 @@ impl<'a, 's> Expander<'a, 's> {
             let message = format!("`{name}` is null, so that `{}` has no value", shown(property));
             let error = Diagnostic::error(DiagnosticKind::WrongType, written.span, message);
             self.found.refused.insert(written.span);
-            self.found.diagnostics.push(error.with_hint(format!(
-                "write `{name} ?? nil` to leave `{}` out, or `{name} ?? \"\"` for an empty text",
+            let error = error.with_hint(format!(
+                "write `{name} ?? nil` to leave `{}` out, or `{name} ?? ''` for an empty text",
                 shown(property)
-            )));
+            ));
+            self.found.diagnostics.push(in_quotes(error, written_at(self.evaluator.manifest, written.span)));
         }
     }
 
@@ -380,8 +383,13 @@ impl<'a, 's> Expander<'a, 's> {
         let node = Node::text(text, span);
         let at = node.locate(&self.evaluator.manifest.text, inner.start, inner.end);
         let error = Diagnostic::error(DiagnosticKind::WrongType, at, message);
-        let hint = format!("write `{expression} ?? \"\"` if it may be missing");
-        self.found.diagnostics.push(error.with_hint(hint));
+        let is_path = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+        let operand =
+            if expression.chars().all(is_path) { expression.to_string() } else { format!("({expression})") };
+        let hint = format!("write `{operand} ?? ''` if it may be missing");
+        self.found
+            .diagnostics
+            .push(in_quotes(error.with_hint(hint), written_at(self.evaluator.manifest, span)));
     }
 
     /// Counts memory that stays in use until the run. Only the first value above the limit is reported.
@@ -500,6 +508,7 @@ impl<'a, 's> Expander<'a, 's> {
         span: Span,
         at: impl Fn(std::ops::Range<usize>) -> Span,
     ) {
+        let written = written_at(self.evaluator.manifest, span);
         match error {
             EvalError::Deferred(on) => {
                 self.found.late.insert(span);
@@ -522,11 +531,11 @@ impl<'a, 's> Expander<'a, 's> {
                     && self.evaluator.context.take_missing_file().is_some() =>
             {
                 self.found.late.insert(span);
-                self.found.missing_files.push(diagnostic(error, at));
+                self.found.missing_files.push(in_quotes(diagnostic(error, at), written));
             }
             EvalError::Invalid(error) => {
                 self.found.refused.insert(span);
-                self.found.diagnostics.push(diagnostic(error, at));
+                self.found.diagnostics.push(in_quotes(diagnostic(error, at), written));
             }
         }
     }
@@ -590,6 +599,23 @@ pub(crate) fn diagnostic(
         diagnostic = diagnostic.with_label(span, text);
     }
     error.hints.into_iter().fold(diagnostic, Diagnostic::with_hint)
+}
+
+/// Returns the text of a manifest from a span on.
+fn written_at(manifest: &ManifestScope, span: Span) -> &str {
+    manifest.text.get(span.range().start..).unwrap_or_default()
+}
+
+/// Returns the error about an expression in a text that begins like `written`, with hints that stand within its quotes.
+pub(crate) fn in_quotes(mut error: Diagnostic, written: &str) -> Diagnostic {
+    if written.starts_with('\'') {
+        for hint in
+            error.hints.iter_mut().filter(|hint| hint.contains("may be missing") || hint.contains("?? nil"))
+        {
+            *hint = hint.replace("?? ''", "?? \"\"").replace("?? 'DEFAULT'", "?? \"DEFAULT\"");
+        }
+    }
+    error
 }
 
 fn node_may_hold_any(node: &Node) -> bool {

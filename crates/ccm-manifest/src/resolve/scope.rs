@@ -108,7 +108,7 @@ impl ManifestEvaluator<'_, '_> {
         let read = self.context.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
-            Err(error) => return Err(EvalError::Invalid(self.explain(error))),
+            Err(error) => return Err(EvalError::Invalid(self.explain(error, text))),
         };
         if let Some(error) = self.unknown_name(&read) {
             return Err(EvalError::Invalid(error));
@@ -136,7 +136,7 @@ impl ManifestEvaluator<'_, '_> {
             scope.facts.replace(scope.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&scope);
-        let outcome = scope.outcome(evaluated, |error| self.explain(&error));
+        let outcome = scope.outcome(evaluated, |error| self.explain(&error, text));
         match self.leave_out_missing(outcome) {
             Ok(Value::Null) | Err(EvalError::Invalid(_))
                 if self.manifest.is_incomplete && !read.data.is_empty() =>
@@ -158,7 +158,7 @@ impl ManifestEvaluator<'_, '_> {
         }
         let scope = ExpressionScope::new(self);
         if let Some(Err(error)) = read.expression.as_ref().ok().map(|read| read.check_names(&scope)) {
-            return Some(self.explain(&error));
+            return Some(self.explain(&error, ""));
         }
         let unknown = |(path, prefix, range): &(String, Vec<String>, Range<usize>)| {
             let error = scope.unknown_root(path, prefix)?;
@@ -245,7 +245,8 @@ impl ManifestEvaluator<'_, '_> {
         }
     }
 
-    fn explain(&self, error: &ccm_expr::Error) -> InvalidExpression {
+    /// Explains an error of the expression `text`.
+    fn explain(&self, error: &ccm_expr::Error, text: &str) -> InvalidExpression {
         let (mut hints, mut nearest) = (error.hints.clone(), error.nearest.clone());
         let mut missing = None;
         match &error.cause {
@@ -259,7 +260,7 @@ impl ManifestEvaluator<'_, '_> {
                     hints = vec!["write `Manifest.dir`, the directory of the manifest".to_owned()];
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
-                    hints.extend(advice_on_missing(path));
+                    hints.extend(advice_on_missing(path, text, error.range.end));
                 }
             }
             Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
@@ -267,15 +268,31 @@ impl ManifestEvaluator<'_, '_> {
                     "`{name}` exists only in the resources of a `foreach`: write `foreach: LIST` beside their type"
                 )];
             }
+            Cause::UnknownName(name) if literal(name).is_some() => {
+                hints = literal(name).map(|meant| format!("write `{meant}`")).into_iter().collect();
+                nearest = None;
+            }
+            Cause::UnknownName(_) if matches!(self.phase, Phase::Data) && hints.is_empty() => {
+                hints.push(format!("use only `Facts` and `Environ` here: {TOO_EARLY}"));
+            }
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("write `Data.{name}` for the value of the manifest")];
+            }
+            Cause::UnknownName(name) if name == "item" && matches!(self.manifest.item, ItemScope::None) => {
+                hints = vec![
+                    "write `foreach: LIST` beside the type of the resource, and `Item` for the item"
+                        .to_owned(),
+                ];
+                nearest = None;
             }
             Cause::UnknownName(name) if name == "project" => {
                 hints = vec!["write `Manifest.dir` for the directory of the manifest".to_owned()];
                 nearest = None;
             }
             Cause::UnknownName(_) if hints.is_empty() => {
-                hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
+                hints.push(
+                    "use `Facts`, `Data`, `Environ` or `Captures`, or put a text between quotes".to_owned(),
+                );
             }
             Cause::UnknownFunction(name) if substitute(name).is_some() => {
                 hints = substitute(name).map(str::to_owned).into_iter().collect();
@@ -319,18 +336,49 @@ fn is_constant(path: &[String], message: &str) -> bool {
     message == format!("there is no `{}`", path.join("."))
 }
 
-/// Returns advice on a key that is missing. An empty text is no default for a variable of the environment, which may be
-/// a password.
-fn advice_on_missing(path: &[String]) -> Vec<String> {
+/// Returns advice on a key that is missing, whose path ends at a byte of the expression `text`. An empty text is no
+/// default for a variable of the environment, which may be a password. The quotes are single ones, which stand within
+/// the double quotes of YAML too.
+fn advice_on_missing(path: &[String], text: &str, end: usize) -> Vec<String> {
     let name = path.join(".");
+    let further = further_keys(text.get(end..).unwrap_or_default());
+    let optional = if further.is_empty() { "" } else { "?" };
+    let is_whole = text.trim().strip_prefix(&name) == Some(further);
+    let with_default = |default: &str| {
+        let written = format!("{name}{optional}{further} ?? '{default}'");
+        // `??` binds less tightly than other operators.
+        let written = if is_whole { written } else { format!("({written})") };
+        format!("if it may be missing, write `{written}`")
+    };
     if path.first().is_none_or(|root| root != "Environ") {
-        return vec![format!("if it may be missing, write `{name} ?? \"\"`")];
+        return vec![with_default("")];
     }
     let variable = path.last().map(String::as_str).unwrap_or_default();
-    vec![
-        format!("set `{variable}` in the environment of ccm, or in a file `.env`"),
-        format!("if it may be missing, write `{name} ?? \"DEFAULT\"`"),
-    ]
+    vec![format!("set `{variable}` in the environment of ccm, or in a file `.env`"), with_default("DEFAULT")]
+}
+
+/// Returns the keys at the start of a text, such as `.family` of `.family == "debian"`, without a method.
+fn further_keys(text: &str) -> &str {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut end = 0;
+    while let Some(rest) = text[end..].strip_prefix('.') {
+        let length = rest.find(|character| !is_word(character)).unwrap_or(rest.len());
+        if length == 0 || rest[length..].starts_with('(') {
+            break;
+        }
+        end += 1 + length;
+    }
+    &text[..end]
+}
+
+/// Returns the literal of expressions for that of another language.
+fn literal(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" | "yes" => "true",
+        "False" | "FALSE" | "no" => "false",
+        "None" | "null" | "NULL" | "Null" | "none" | "undefined" => "nil",
+        _ => return None,
+    })
 }
 
 /// Returns advice on a function of other programs.
@@ -339,7 +387,7 @@ fn substitute(function: &str) -> Option<&'static str> {
         "jet" => "templates are Jinja: write `template(\"NAME.j2\")`",
         "kvGet" | "kvget" | "registrations" | "registration" => "this is not supported in this version",
         "env" | "getenv" | "environ" => {
-            "write `Environ.NAME`, or `Environ.NAME ?? \"DEFAULT\"` if it may be missing"
+            "write `Environ.NAME`, or `Environ.NAME ?? 'DEFAULT'` if it may be missing"
         }
         "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup(\"data.KEY\", \"DEFAULT\")`",
         "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template(\"NAME.j2\")`",

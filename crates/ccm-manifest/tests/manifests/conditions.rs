@@ -79,7 +79,7 @@ fn invalid_conditions_are_errors() {
             &manifest("- note: [a: {control: {fi: 'true', when: 'true'}}]"),
             &["3:28 unknown-key | if", "3:40 unknown-key | if, unless"],
         ),
-        (&manifest("- note: [a: {control: 'true'}]"), &["3:27 wrong-type"]),
+        (&manifest("- note: [a: {control: 'true'}]"), &["3:27 wrong-type | control: {if: \"true\"}"]),
         (&manifest("- note: [a: {control: [if: 'true']}]"), &["3:27 wrong-type"]),
         // Other errors are reported too.
         (

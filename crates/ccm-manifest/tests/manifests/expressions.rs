@@ -8,11 +8,11 @@ fn invalid_expressions_are_located() {
         ("- task: [a: {command: 'echo {{ Facts.a }} x'}]", &["3:42 unknown-name Facts.a | Facts.a ?? \"\""]),
         (
             "- task: [a: {command: \"echo ${ Facts.a } ${Data.b}\"}]",
-            &["3:42 unknown-name Facts.a | Facts.a ?? \"\"", "3:53 unknown-name Data.b | Data.b ?? \"\""],
+            &["3:42 unknown-name Facts.a | Facts.a ?? ''", "3:53 unknown-name Data.b | Data.b ?? ''"],
         ),
         (
             "- task: [a: {command: \"\\techo ${ Facts.a } ${Data.b}\"}]",
-            &["3:27 unknown-name Facts.a | Facts.a ?? \"\"", "3:27 unknown-name Data.b | Data.b ?? \"\""],
+            &["3:27 unknown-name Facts.a | Facts.a ?? ''", "3:27 unknown-name Data.b | Data.b ?? ''"],
         ),
         (
             "- task:\n    - a:\n        command: |\n          echo {{ x }}",

@@ -192,7 +192,7 @@ fn a_condition_behind_a_writer_is_evaluated_when_its_resource_is_reached() {
             "text: \"{{ Facts.gone }}\"",
             Some("off"),
             Some("on"),
-            "4:71 unknown-name text Facts.gone | Facts.gone ?? \"\"",
+            "4:71 unknown-name text Facts.gone | Facts.gone ?? ''",
         ),
         ("if: \"file('/x') == 'on'\"", "text: \"{{ file('/x') }}\"", Some("off"), Some("on"), "\"on\""),
         // A condition that needs no file decides at once.

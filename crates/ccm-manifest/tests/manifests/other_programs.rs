@@ -64,7 +64,7 @@ fn templates_that_are_none_are_refused() {
         (r#""{{ template(file('src.txt')) }}""#, "4:28 unreadable | template"),
         (
             r#""{{ template('bad.templ') }}""#,
-            "4:28 unknown-name Data.gone (/m/bad.templ:2:3) | Data.gone ?? \"\"",
+            "4:28 unknown-name Data.gone (/m/bad.templ:2:3) | Data.gone ?? ''",
         ),
         (r#""{{ template('itself.templ') }}""#, "4:28 cycle (/m/itself.templ:1:3)"),
     ]);

@@ -363,7 +363,7 @@ fn a_null_that_nobody_means_is_an_error() {
         ),
         ("{text: 'a {{ Data.banner }}'}", "4:29 wrong-type | Data.banner ?? \"\""),
         ("{text: '{{ Data.banner }}{{ Data.banner }}'}", "4:27 wrong-type | Data.banner ?? \"\""),
-        ("{text: 'a {{ true ? nil : 1 }}'}", "4:29 wrong-type | true ? nil : 1 ?? \"\""),
+        ("{text: 'a {{ true ? nil : 1 }}'}", "4:29 wrong-type | (true ? nil : 1) ?? \"\""),
     ] {
         let reported = of(&format!("- note: [n: {value}]"));
         assert_eq!(reported.first().map(String::as_str), Some(expected), "{value}: {reported:?}");

@@ -243,6 +243,10 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         let mut error =
             FunctionError::new(DiagnosticKind::UnknownName, format!("there is no `{}`", text.escape_debug()));
         let near = closest(first, roots.iter().copied());
+        if text.eq_ignore_ascii_case("env") {
+            error.hints.push("write `Environ.NAME`, such as `Environ.HOME`".to_owned());
+            return Some(error);
+        }
         error.hints.push(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("begin the path with {}", listed(&["facts.", "data.", "environ."], "or")),

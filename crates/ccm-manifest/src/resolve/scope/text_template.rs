@@ -82,7 +82,7 @@ impl ExpressionScope<'_, '_, '_> {
     fn inner_value(&self, text: &str) -> Result<Value, FunctionError> {
         let read = self.evaluator.context.expression(text);
         let refused = |error: &ccm_expr::Error| {
-            let explained = self.evaluator.explain(error);
+            let explained = self.evaluator.explain(error, text);
             let mut refused = FunctionError::new(explained.kind, explained.message);
             refused.hints = explained.hints;
             if let Some(missing) = explained.missing {

@@ -22,6 +22,7 @@ pub fn notes(catalog: &Catalog, order: &[ResourceIndex]) -> Vec<Diagnostic> {
         .collect();
     let mut notes = Vec::new();
     notes.extend(managed.iter().filter_map(|resource| always_changes(resource)));
+    notes.extend(managed.iter().filter_map(|resource| template_in_content(resource)));
     notes.extend(unit_files_after_services(&managed));
     notes.extend(accounts_after_files(&managed));
     notes.sort_by_key(|note| note.span().map(|span| (span.source, span.start)));
@@ -44,6 +45,17 @@ fn always_changes(exec: &Resource) -> Option<Diagnostic> {
         Diagnostic::note(DiagnosticKind::AlwaysChanges, exec.span, message).with_hint(
             "add `creates`, `onlyif`, `unless` or `unchanged_returns`, or `refresh_only: true` with `subscribe`",
         )
+    })
+}
+
+/// Returns the note on a file whose content has tags of a template, which stay as they are.
+fn template_in_content(file: &Resource) -> Option<Diagnostic> {
+    let content = text_of(file, "content").filter(|_| &*file.id.type_name == "file")?;
+    let has_tags = ["{% for ", "{% if ", "{% set ", "{% include "].iter().any(|tag| content.contains(tag));
+    (has_tags && content.contains("%}")).then(|| {
+        let message = format!("the content of {} has `{{% … %}}`, but `content` is no template", file.id);
+        Diagnostic::note(DiagnosticKind::NoEffect, file.span, message)
+            .with_hint("put the text into a file NAME.j2, and write `source: NAME.j2`")
     })
 }
 

@@ -166,9 +166,15 @@ fn with_place_of_argument(mut error: Error) -> Error {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
     let command = given_command().1;
     let has = |option: &str| command.get_arguments().any(|argument| argument.get_long() == Some(option));
+    let is_graph = command.get_name() == "graph";
     let foreign = FOREIGN_OPTIONS.iter().find(|(words, own, _)| {
-        words.contains(&&**argument)
-            && ((has(own) && (*own != "output" || command.get_name() == "graph")) || *own == "verbose")
+        let is_for_command = match *own {
+            // Every command has it.
+            "verbose" => true,
+            "output" => is_graph,
+            own => has(own),
+        };
+        words.contains(&&**argument) && is_for_command
     });
     if let Some((_, _, instead)) = foreign {
         let tip = format!("write `{instead}`");

@@ -371,6 +371,7 @@ impl ResourceDraft {
             if let Some(advice) = self.advice_on_property(&error) {
                 error.hints = vec![advice.to_owned()];
             }
+            error.hints.extend(self.words_of_command(&error, source_text));
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
             let is_about_value = error.kind != DiagnosticKind::ExposedSecret;
             if !self.verbatim && is_error(&error) && is_computed && is_about_value {
@@ -387,6 +388,23 @@ impl ResourceDraft {
         let span = error.span().filter(|_| error.kind == DiagnosticKind::UnknownProperty)?;
         let entry = self.resource.properties.given().find(|entry| entry.key.span == span)?;
         foreign_words::property(&self.resource.id.type_name, &entry.key.text)
+    }
+
+    /// Returns advice on a command that is written as the list of its words.
+    fn words_of_command(&self, error: &Diagnostic, source_text: &str) -> Option<String> {
+        let span = error.span().filter(|_| error.kind == DiagnosticKind::WrongType)?;
+        let is_command = |entry: &&NodeEntry| entry.value.span == span && &*entry.key.text == "command";
+        let words = self.resource.properties.given().find(is_command)?.value.as_list()?;
+        let is_exec = &*self.resource.id.type_name == "exec";
+        let [program, arguments @ ..] = words else { return None };
+        let written = |word: &Node| source_text.get(word.span.range()).filter(|text| !text.contains('\n'));
+        let arguments: Option<Vec<&str>> = arguments.iter().map(written).collect();
+        let (program, arguments) = (written(program)?, arguments?.join(", "));
+        // A list that an expression yields is not written here.
+        let is_written = source_text.get(span.range())?.starts_with('[');
+        let is_short = program.len() + arguments.len() <= 60;
+        let hint = format!("write `command: {program}` and `args: [{arguments}]`");
+        (is_exec && is_written && is_short).then_some(hint)
     }
 
     /// Returns advice on an expression that yields a list or a map where the type takes text.

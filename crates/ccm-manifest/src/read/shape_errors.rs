@@ -248,7 +248,11 @@ pub(crate) fn not_properties(key: &NodeKey, value: &Node, has_property: impl Fn(
         NodeValue::Map(_) => error,
         NodeValue::Scalar(scalar) => {
             let word = scalar.text.split(':').next().unwrap_or_default();
-            if &*key.text == "name" {
+            if matches!(&*scalar.text, "present" | "absent" | "latest" | "running" | "stopped" | "directory")
+                && has_property("ensure")
+            {
+                error.with_hint(format!("write `{{ensure: {}}}`", scalar.text))
+            } else if &*key.text == "name" {
                 error.with_hint(format!("remove the dash, or write `- {}:`", as_key(&scalar.text)))
             } else if word.len() < scalar.text.len() && has_property(word) {
                 error.with_hint(format!("put a space after the colon: `{word}: …`"))

@@ -202,11 +202,13 @@ impl Condition {
             Ok(Value::Bool(value)) => Ok(value == self.desired),
             Ok(other) => {
                 let message = format!("a condition must be true or false, found {}", other.kind());
-                Err(ConditionError::Invalid(Diagnostic::error(
-                    DiagnosticKind::WrongType,
-                    self.node.span,
-                    message,
-                )))
+                let error = Diagnostic::error(DiagnosticKind::WrongType, self.node.span, message);
+                let is_text = matches!(other, Value::Text(_));
+                let hint =
+                    is_text.then(|| format!("compare it with a text: `{} == 'VALUE'`", as_operand(text)));
+                let written = &evaluator.manifest.text[self.node.span.range().start..];
+                let error = hint.into_iter().fold(error, Diagnostic::with_hint);
+                Err(ConditionError::Invalid(in_quotes(error, written)))
             }
             Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),
             Err(EvalError::Reported) => Err(ConditionError::Unknown),

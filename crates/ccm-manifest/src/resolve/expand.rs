@@ -385,7 +385,7 @@ impl<'a, 's> Expander<'a, 's> {
         let error = Diagnostic::error(DiagnosticKind::WrongType, at, message);
         let is_path = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
         let operand =
-            if expression.chars().all(is_path) { expression.to_string() } else { format!("({expression})") };
+            if expression.chars().all(is_path) { expression.clone() } else { format!("({expression})") };
         let hint = format!("write `{operand} ?? ''` if it may be missing");
         self.found
             .diagnostics
@@ -608,11 +608,18 @@ fn written_at(manifest: &ManifestScope, span: Span) -> &str {
 
 /// Returns the error about an expression in a text that begins like `written`, with hints that stand within its quotes.
 pub(crate) fn in_quotes(mut error: Diagnostic, written: &str) -> Diagnostic {
+    const QUOTED: [(&str, &str); 5] = [
+        ("?? ''", "?? \"\""),
+        ("'DEFAULT'", "\"DEFAULT\""),
+        ("'VALUE'", "\"VALUE\""),
+        ("['", "[\""),
+        ("']", "\"]"),
+    ];
     if written.starts_with('\'') {
-        for hint in
-            error.hints.iter_mut().filter(|hint| hint.contains("may be missing") || hint.contains("?? nil"))
-        {
-            *hint = hint.replace("?? ''", "?? \"\"").replace("?? 'DEFAULT'", "?? \"DEFAULT\"");
+        for hint in &mut error.hints {
+            *hint = QUOTED
+                .iter()
+                .fold(std::mem::take(hint), |hint, (single, double)| hint.replace(single, double));
         }
     }
     error

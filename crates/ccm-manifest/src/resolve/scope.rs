@@ -110,7 +110,7 @@ impl ManifestEvaluator<'_, '_> {
             Ok(expression) => expression,
             Err(error) => return Err(EvalError::Invalid(self.explain(error, text))),
         };
-        if let Some(error) = self.unknown_name(&read) {
+        if let Some(error) = self.unknown_name(&read, text) {
             return Err(EvalError::Invalid(error));
         }
         if matches!(self.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty()) {
@@ -152,13 +152,13 @@ impl ManifestEvaluator<'_, '_> {
     }
 
     /// Returns the error about a name that does not exist, also in a part that an evaluation does not reach.
-    fn unknown_name(&self, read: &ParsedExpression) -> Option<InvalidExpression> {
+    fn unknown_name(&self, read: &ParsedExpression, text: &str) -> Option<InvalidExpression> {
         if !read.has_other_names && read.other_lookups.is_empty() {
             return None;
         }
         let scope = ExpressionScope::new(self);
         if let Some(Err(error)) = read.expression.as_ref().ok().map(|read| read.check_names(&scope)) {
-            return Some(self.explain(&error, ""));
+            return Some(self.explain(&error, text));
         }
         let unknown = |(path, prefix, range): &(String, Vec<String>, Range<usize>)| {
             let error = scope.unknown_root(path, prefix)?;
@@ -268,6 +268,10 @@ impl ManifestEvaluator<'_, '_> {
                     "`{name}` exists only in the resources of a `foreach`: write `foreach: LIST` beside their type"
                 )];
             }
+            Cause::UnknownName(_) if key_with_hyphen(text, error.range.clone()).is_some() => {
+                hints = key_with_hyphen(text, error.range.clone()).into_iter().collect();
+                nearest = None;
+            }
             Cause::UnknownName(name) if literal(name).is_some() => {
                 hints = literal(name).map(|meant| format!("write `{meant}`")).into_iter().collect();
                 nearest = None;
@@ -369,6 +373,18 @@ fn further_keys(text: &str) -> &str {
         end += 1 + length;
     }
     &text[..end]
+}
+
+/// Returns advice on a name that is the rest of a key with hyphens, such as `e` of `Data.d-e`.
+fn key_with_hyphen(text: &str, rest: Range<usize>) -> Option<String> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let head = text.get(..rest.start)?.strip_suffix('-')?;
+    let (path, key) = head.rsplit_once('.')?;
+    let root = &path[path.trim_end_matches(|character| is_word(character) || character == '.').len()..];
+    let is_key = !key.is_empty() && key.chars().all(|character| is_word(character) || character == '-');
+    let is_path = ["Data", "Facts", "Environ", "Item", "Captures"].contains(&root.split('.').next()?);
+    let rest = text.get(rest)?;
+    (is_key && is_path).then(|| format!("write `{root}['{key}-{rest}']` for the key `{key}-{rest}`"))
 }
 
 /// Returns the literal of expressions for that of another language.

@@ -17,8 +17,14 @@ impl SyntaxError<'_> {
                 self.in_brackets("unexpected `:` in brackets")
             }
             ErrorKind::UnclosedFlowCollection { open } => {
-                Diagnostic::error(DiagnosticKind::Syntax, self.character(), "unclosed bracket")
-                    .labelled(format!("this `{open}` is never closed"))
+                let error = Diagnostic::error(DiagnosticKind::Syntax, self.character(), "unclosed bracket")
+                    .labelled(format!("this `{open}` is never closed"));
+                let (_, line) = line_around(self.text, self.at);
+                if line.contains(" #") {
+                    error.with_hint("quote what begins with `#`: behind a blank, it begins a comment")
+                } else {
+                    error
+                }
             }
             ErrorKind::MismatchedFlowCollectionEnd { open, close } => Diagnostic::error(
                 DiagnosticKind::Syntax,

@@ -202,7 +202,11 @@ impl PropertyValue for Environment {
                 errors.extend(added.err().map(|error| error.at(entry.value.span)));
             }
         } else {
-            errors.push(expected("a list of KEY=VALUE or a map", node));
+            let error = expected("a list of KEY=VALUE or a map", node);
+            let name = node.as_text().and_then(|text| text.split_once('=')).map(|(name, _)| name.trim());
+            let name = name.filter(|name| check_name(name).is_ok());
+            let hint = name.map(|name| format!("write `{{{name}: \"VALUE\"}}`"));
+            errors.push(hint.into_iter().fold(error, Diagnostic::with_hint));
         }
         (errors.len() == before).then_some(environment)
     }

@@ -184,7 +184,7 @@ fn a_condition_behind_a_writer_is_evaluated_when_its_resource_is_reached() {
         ("if: \"file('/x') == 'on'\"", TEXT, None, None, "without /x"),
         ("if: \"file('/x') == 'on'\"", TEXT, Some("on"), None, "without /x"),
         ("unless: \"readFile('/x') == 'on'\"", TEXT, Some("on"), Some("off"), "\"w\""),
-        ("if: \"file('/x')\"", TEXT, None, Some("on"), "4:32 wrong-type"),
+        ("if: \"file('/x')\"", TEXT, None, Some("on"), "4:32 wrong-type | file('/x') == 'VALUE'"),
         // What is off is not evaluated before it is on.
         ("if: \"file('/x') == 'on'\"", "text: \"{{ Facts.gone }}\"", Some("off"), Some("off"), OFF),
         (

@@ -127,7 +127,7 @@ fn late_errors_are_located() {
             "- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]",
             "3:28 unknown-name text 1 | facts., data., environ.",
         ),
-        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 wrong-type"),
+        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 wrong-type | file('/x') == 'VALUE'"),
         ("- copy: [/n: {source: t.j2}]", "3:27 unknown-name source (/m/t.j2:2:14)"),
         ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 wrong-type timeout"),
     ] {

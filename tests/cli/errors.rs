@@ -123,7 +123,7 @@ fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
         ("ccm:\n  name: x\n", "1:1", "`ccm` has no `resources`"),
         ("ccm:\n  resources:\n", "2:3", "`resources` is empty"),
     ] {
-        expect_one(manifest, location, &[message], &["- NAME:"]);
+        expect_one(manifest, location, &[message], &["resources: []"]);
     }
     let scratch = Scratch::new();
     let nothing_to_do = apply(&scratch, "ccm: {resources: []}\n", &["--output", "json"]);
@@ -158,7 +158,7 @@ fn expressions_and_quotes_in_a_command_are_checked() {
         &execs(&["- a: {command: 'echo {{ Data.x }}'}"]),
         "4:38",
         &["no `Data.x`"],
-        &["`Data.x ?? ''`"],
+        &["`Data.x ?? \"\"`"],
     );
     let variable = execs(&["- a: {command: 'echo ${HOME}'}"]);
     let hints = &["`${ Environ.HOME }`", "`\\${`", "`provider: shell`"];
@@ -297,7 +297,7 @@ fn unreadable_manifests_are_named() {
 fn locations_on_standard_input_are_named() {
     let scratch = Scratch::new();
     let called = ccm(&scratch, &["validate", "-"]).input("ccm: 5\n").run();
-    expect_error(&called, 1, "standard input:1:6", &["map", "number `5`"], &["- NAME:"]);
+    expect_error(&called, 1, "standard input:1:6", &["map", "number `5`"], &["resources: []"]);
     assert!(called.stderr.ends_with("1 error in standard input; nothing was run\n"), "{}", called.shown());
 }
 

@@ -19,6 +19,7 @@ mod audited;
 mod broker;
 mod call;
 mod caller;
+mod caller_events;
 mod catalog;
 mod documents;
 mod execution;

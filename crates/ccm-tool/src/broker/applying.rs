@@ -21,6 +21,7 @@ use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::StoredCall;
 use crate::call::{AppliedManifest, ApplyCall};
 use crate::caller::ToolCaller;
+use crate::caller_events::of_caller;
 use crate::catalog::ToolName;
 use crate::output::without_controls;
 use crate::read_tools;
@@ -263,6 +264,7 @@ impl ToolBroker {
         let CallContext { canceller, on_progress, .. } = context;
         on_progress(CallProgress::Started { intent: &applied.id });
         let (mut events, mut size): (Vec<Value>, usize) = (Vec::new(), 0);
+        let is_service = self.is_service();
         let mut sink = |emitted: Emitted<'_>| {
             if let Event::ResourceFinished(transaction) = emitted.event {
                 let text = without_controls(&format!("{}: {}", transaction.id, transaction.outcome.word()));
@@ -271,7 +273,8 @@ impl ToolBroker {
             if let Some(line) = &emitted.line {
                 size += line.text.len();
                 if size <= MAX_EVENTS {
-                    events.extend(serde_json::from_str::<Value>(line.text));
+                    let event = serde_json::from_str::<Value>(line.text).ok();
+                    events.extend(event.map(|event| if is_service { of_caller(event) } else { event }));
                 }
             }
         };

@@ -204,6 +204,32 @@ impl DraftBuilder<'_, '_, '_> {
         })
     }
 
+    /// Expands the data that an unmanaged resource passes to its manifest, whose names others may refer to. Values that this
+    /// machine lacks are no error: what uses them is unknown.
+    pub(crate) fn expand_idle_data(&self, draft: &mut ResourceDraft) {
+        if !matches!(draft.resource.control, Control::NotManaged { .. }) {
+            return;
+        }
+        let child = self.types.spec(draft.type_index).child_manifest(&draft.resource);
+        let Some(span) = child.and_then(|child| child.data).map(|data| data.span) else { return };
+        let given = draft.resource.properties.given().find(|entry| entry.value.span == span);
+        let Some(mut entry) = given.cloned() else { return };
+        let mut trial = self.expander();
+        trial.node(&mut entry.value, TextLanguage::PLAIN);
+        let mut pending = vec![&entry.value];
+        while let Some(node) = pending.pop() {
+            match &node.value {
+                NodeValue::Scalar(_) if trial.found.is_unknown(node.span) => {
+                    draft.found.unchecked.insert(node.span);
+                }
+                NodeValue::Scalar(_) => {}
+                NodeValue::List(elements) => pending.extend(elements),
+                NodeValue::Map(map) => pending.extend(map.entries().iter().map(|entry| &entry.value)),
+            }
+        }
+        draft.resource.properties.replace(entry);
+    }
+
     /// Reads the rest of a resource, once all names are known.
     pub(crate) fn complete(&self, draft: &mut ResourceDraft, diagnostics: &mut Diagnostics) {
         let reported = diagnostics.found();

@@ -216,6 +216,7 @@ impl Reader<'_, '_> {
             draft.found.refuse_late();
             draft.files.clear();
             diagnostics.append(&mut draft.found.diagnostics);
+            builder.expand_idle_data(&mut draft);
             children::read(self, &mut draft, (outer, data), diagnostics);
         }
         self.declared.drafts.push(draft);

@@ -92,7 +92,13 @@ impl<'a, 't> NameTable<'a, 't> {
             } else {
                 format!("duplicate resource `{id}`")
             };
-            diagnostics.extend(duplicate(message, resource.span, earlier, scope));
+            let error = duplicate(message, resource.span, earlier, scope);
+            diagnostics.extend(error.map(|error| match &draft.child {
+                Some(_) => {
+                    error.with_hint("give each use a name of its own: `NAME: {manifest: PATH, data: {…}}`")
+                }
+                None => error,
+            }));
         }
         for alias in &resource.aliases {
             let Some(earlier) = of_type.add(alias, owner(draft.alias_span, true)) else { continue };

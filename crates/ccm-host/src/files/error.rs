@@ -49,6 +49,16 @@ pub enum FileError {
         /// Path of the parent.
         directory: PathBuf,
     },
+    /// Members of a group can replace the entries of a parent.
+    #[error("members of the group with gid {gid} can replace what is in the directory \"{}\", on the way to \"{}\"", .directory.display(), .path.display())]
+    GroupDirectory {
+        /// Path of the file.
+        path: PathBuf,
+        /// Path of the parent.
+        directory: PathBuf,
+        /// GID of the group.
+        gid: u32,
+    },
     /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
@@ -261,7 +271,7 @@ impl FileError {
                 );
             }
             Self::ReadOnly(_) => return Some("remount the file system of this path read-write"),
-            Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } => {
+            Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } | Self::GroupDirectory { .. } => {
                 return Some(
                     "use a path whose directories all belong to root, and that nobody else can change",
                 );

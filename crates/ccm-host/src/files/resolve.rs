@@ -15,12 +15,14 @@ use rustix::process::geteuid;
 
 use super::write::sync;
 use super::{FileError, FileStep, PathTrust, TrustedPath};
+use crate::account::AccountDatabases;
 use crate::trusted::{HIDDEN_OWNER, shows_all_owners};
 
 /// Maximum number of links to follow, as in the kernel.
 const MAX_LINKS: usize = 40;
 
 const WRITABLE_BY_ALL: u32 = 0o002;
+const WRITABLE_BY_GROUP: u32 = 0o020;
 const STICKY: u32 = 0o1000;
 
 /// Mode of missing parents.
@@ -363,7 +365,8 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
         let is_last = ahead.is_empty();
         let is_of_link = ahead.len() >= written;
         written = written.min(ahead.len());
-        if is_last && rules.trusted.is_some() && !rules.follow_last {
+        if let Some(trusted) = rules.trusted.filter(|_| is_last && !rules.follow_last) {
+            check_entry(path, &at, (&behind, &name), trusted)?;
             // A look at the root of a file system whose server is gone would never end.
             break (name, None, Vec::new());
         }
@@ -441,7 +444,37 @@ fn check_directory(path: &Path, directory: &Path, stat: &Stat, trusted: [u32; 3]
         let (path, directory) = paths();
         return Err(FileError::OpenDirectory { path, directory });
     }
+    let gid = stat.st_gid;
+    if stat.st_mode & (WRITABLE_BY_GROUP | STICKY) == WRITABLE_BY_GROUP
+        && gid != 0
+        && AccountDatabases::of_this_machine().has_other_member(gid, &trusted)
+    {
+        let (path, directory) = paths();
+        return Err(FileError::GroupDirectory { path, directory, gid });
+    }
     Ok(())
+}
+
+/// Returns an error for an entry of a stranger in a directory where everybody makes entries: its owner can replace it.
+fn check_entry(
+    path: &Path,
+    parent: &OwnedFd,
+    (directory, name): (&Path, &OsStr),
+    trusted: [u32; 3],
+) -> Result<(), FileError> {
+    let refused = FileError::at(path, FileStep::Inspect);
+    let found = fstat(parent).map_err(refused)?;
+    if found.st_mode & (WRITABLE_BY_ALL | STICKY) != WRITABLE_BY_ALL | STICKY {
+        return Ok(());
+    }
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(entry) if !trusted.contains(&entry.st_uid) => Err(FileError::StrangersDirectory {
+            path: path.to_owned(),
+            directory: directory.join(name),
+            owner: entry.st_uid,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Opens the file that was found, as [`ResolvedPath::pin`] does.

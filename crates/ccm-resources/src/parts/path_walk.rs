@@ -31,6 +31,7 @@ impl WalkedPath {
             FileError::UntrustedLink { .. }
                 | FileError::StrangersDirectory { .. }
                 | FileError::OpenDirectory { .. }
+                | FileError::GroupDirectory { .. }
                 | FileError::Changed(_)
         );
         Self { real: path.to_owned(), refusal: is_strangers.then(|| file_failure(&error)) }

@@ -99,6 +99,20 @@ fn strangers_lead_a_program_nowhere() {
     assert_eq!(resolved(&scratch, "open/below/f", DIRECTORIES), Err(open.to_owned()));
     set_mode(&scratch.path().join("open"), 0o1777);
     assert!(resolved(&scratch, "open/below/f", DIRECTORIES).is_ok());
+    // The owner of an entry in such a directory can replace it.
+    assert!(resolved(&scratch, "open/below", DIRECTORIES).is_ok());
+    chown(scratch.path().join("open/below"), Some(NOBODY), None).expect("an owner");
+    let entry = "the directory \"open/below\", on the way to \"open/below\", belongs to uid 65534, who could lead ccm elsewhere";
+    assert_eq!(resolved(&scratch, "open/below", DIRECTORIES), Err(entry.to_owned()));
+    // A group counts only with another member.
+    std::fs::create_dir_all(scratch.path().join("shared/below")).expect("directories");
+    set_mode(&scratch.path().join("shared"), 0o775);
+    assert!(resolved(&scratch, "shared/below/f", DIRECTORIES).is_ok());
+    chown(scratch.path().join("shared"), None, Some(4_000_000)).expect("a group");
+    assert!(resolved(&scratch, "shared/below/f", DIRECTORIES).is_ok());
+    chown(scratch.path().join("shared"), None, Some(NOBODY)).expect("a group");
+    let shared = "members of the group with gid 65534 can replace what is in the directory \"shared\", on the way to \"shared/below/f\"";
+    assert_eq!(resolved(&scratch, "shared/below/f", DIRECTORIES), Err(shared.to_owned()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_host::{FileError, Files};
 use ccm_model::normalize;
-use ccm_policy::{AnalysedCommand, Analysis, CodeSource};
+use ccm_policy::{AnalysedCommand, Analysis, CodeSource, Effect, EffectKind};
 
 /// Maximum size of all files that an approval covers, in bytes.
 pub const MAX_COVERED: u64 = 256 << 20;
@@ -99,8 +99,16 @@ impl<'f> CoveredFiles<'f> {
             let directories: Vec<&Path> =
                 [directory_of(command)].into_iter().chain(directories.map(PathBuf::as_path)).collect();
             paths.extend(run_by(command, &directories));
+            // What the command itself makes or changes is another one for the next run.
+            let is_input = |path: &&PathBuf| {
+                let changes = |effect: &Effect| effect.kind != EffectKind::Read && effect.code.is_none();
+                let is_it =
+                    |effect: &Effect| effect.object.as_deref().is_some_and(|object| path.ends_with(object));
+                !command.effects.iter().any(|effect| changes(effect) && is_it(effect))
+            };
             let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
-            paths.extend(named.iter().filter(is_short).filter_map(|path| path.to_str().map(str::to_owned)));
+            let inputs = named.iter().filter(is_input).filter(is_short);
+            paths.extend(inputs.filter_map(|path| path.to_str().map(str::to_owned)));
         }
         paths.sort_unstable();
         paths.dedup();

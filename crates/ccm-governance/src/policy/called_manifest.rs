@@ -15,6 +15,9 @@ use super::covered_files::{CoveredFiles, MAX_COVERED};
 use super::gate::analysis_of;
 use crate::signed::SignedFiles;
 
+/// Variables that every command has, with paths of the user. The search path is looked at by itself.
+const OF_USER: [&str; 7] = ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "XDG_RUNTIME_DIR"];
+
 /// Gate that refuses a command which runs or names a file that others than root can change and that nobody has approved.
 pub struct CalledManifestGate<'s> {
     gate: Rc<dyn DynGate + 's>,
@@ -42,7 +45,10 @@ impl<'s> CalledManifestGate<'s> {
         let path = search_path(&command.environment).unwrap_or_default();
         if let Some(directory) = path.split(':').find(|directory| {
             let directory = Path::new(directory);
-            self.files.exists(directory).unwrap_or(true) && !self.is_of_root(directory)
+            // Where `/usr/local` belongs to a group, what is found there is still looked at.
+            !directory.starts_with("/usr")
+                && self.files.exists(directory).unwrap_or(true)
+                && !self.is_of_root(directory)
         }) {
             return Some(changeable("looks for programs in", directory));
         }
@@ -71,7 +77,8 @@ impl<'s> CalledManifestGate<'s> {
     /// Returns the problem of a path that a command names, in a word, a variable or its input: it may read what is there.
     fn changeable_path(&self, command: &Command) -> Option<String> {
         let words = command.args.iter().map(|word| word.to_string_lossy());
-        let values = command.environment.iter().map(|(_, value)| Cow::Borrowed(&**value));
+        let variables = command.environment.iter().filter(|(name, _)| !OF_USER.contains(&&**name));
+        let values = variables.map(|(_, value)| Cow::Borrowed(&**value));
         let input = command.stdin.iter().map(|input| String::from_utf8_lossy(input));
         let texts: Vec<Cow<'_, str>> = words.chain(values).chain(input).collect();
         let named = texts.iter().flat_map(|text| paths_in(text)).map(|path| command.cwd.join(path));

@@ -164,7 +164,8 @@ fn the_word_of_another_tool_leads_to_the_property() {
 fn all_errors_are_reported_at_once() {
     let resource = exec("x", &[("timeout", "x"), ("cwd", "y"), ("returns", "[a|300]"), ("unknwon", "1")]);
     assert_eq!(errors_of(&resource).len(), 5);
-    let resource = exec("x", &[("command", "'"), ("unless", "'"), ("unchanged_returns", "[0]")]);
+    let resource =
+        exec("x", &[("command", "'"), ("unless", "'"), ("returns", "[0]"), ("unchanged_returns", "[0]")]);
     assert_eq!(errors_of(&resource).len(), 3);
     let resource =
         exec("x", &[("unknwon", "1"), ("onlyif", "[echo 'a|echo \"b]"), ("environment", "[A=|B|C=]")]);

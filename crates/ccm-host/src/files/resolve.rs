@@ -447,6 +447,8 @@ fn check_directory(path: &Path, directory: &Path, stat: &Stat, trusted: [u32; 3]
     let gid = stat.st_gid;
     if stat.st_mode & (WRITABLE_BY_GROUP | STICKY) == WRITABLE_BY_GROUP
         && gid != 0
+        // Who shares a directory with a group of their own decides that for themselves.
+        && geteuid().is_root()
         && AccountDatabases::of_this_machine().has_other_member(gid, &trusted)
     {
         let (path, directory) = paths();

@@ -91,14 +91,7 @@ pub enum AccountError {
 /// identity, that user could send signals to this process meanwhile.
 pub(crate) fn seeing_as<T: Send>(identity: &Identity, run: impl FnOnce() -> T + Send) -> io::Result<T> {
     let run_as = || {
-        set_groups(&identity.groups)?;
-        // The calls return the number from before, so that a second call shows whether the first one worked.
-        setfsgid(Gid::from_raw(identity.gid));
-        setfsuid(Uid::from_raw(identity.uid));
-        let taken = (setfsgid(Gid::from_raw(identity.gid)), setfsuid(Uid::from_raw(identity.uid)));
-        if (taken.0.as_raw(), taken.1.as_raw()) != (identity.gid, identity.uid) {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+        take_on(identity)?;
         Ok(run())
     };
     std::thread::scope(|scope| {
@@ -127,14 +120,7 @@ struct View {
 impl View {
     fn take(identity: &Identity, own: Vec<u32>) -> io::Result<Self> {
         let view = Self { own };
-        set_groups(&identity.groups)?;
-        setfsgid(Gid::from_raw(identity.gid));
-        setfsuid(Uid::from_raw(identity.uid));
-        // The calls return the number from before, so that a second call shows whether the first one worked.
-        let taken = (setfsgid(Gid::from_raw(identity.gid)), setfsuid(Uid::from_raw(identity.uid)));
-        if (taken.0.as_raw(), taken.1.as_raw()) != (identity.gid, identity.uid) {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+        take_on(identity)?;
         Ok(view)
     }
 }
@@ -145,6 +131,20 @@ impl Drop for View {
         setfsgid(getegid());
         // The effective identity is still that of root, which may set its groups.
         let _set = set_groups(&self.own);
+    }
+}
+
+/// Takes on an identity for the file access of this thread.
+fn take_on(identity: &Identity) -> io::Result<()> {
+    set_groups(&identity.groups)?;
+    let (gid, uid) = (Gid::from_raw(identity.gid), Uid::from_raw(identity.uid));
+    setfsgid(gid);
+    setfsuid(uid);
+    // The calls return the number from before, so that a second call shows whether the first one worked.
+    if (setfsgid(gid), setfsuid(uid)) == (gid, uid) {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileError, Files};
+use ccm_host::{FileError, Files, script_interpreter};
 use ccm_model::normalize;
 use ccm_policy::{AnalysedCommand, Analysis, CodeSource, Effect, EffectKind};
 
@@ -14,9 +14,6 @@ pub const MAX_COVERED: u64 = 256 << 20;
 
 /// Maximum size of a file that a command only names, in bytes. A longer one is data.
 const MAX_NAMED: u64 = 16 << 20;
-
-/// Length of what the kernel reads of the first line of a script.
-const FIRST_LINE: u64 = 256;
 
 /// Maximum number of interpreters that run each other.
 const MAX_INTERPRETERS: usize = 4;
@@ -149,18 +146,10 @@ impl<'f> CoveredFiles<'f> {
 
     /// Returns the absolute path of the interpreter in the first line of a script.
     fn interpreter(&self, path: &str) -> Option<String> {
-        let mut start = Vec::new();
-        self.files.open(Path::new(path)).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
-        let line = start.strip_prefix(b"#!")?.split(|byte| matches!(byte, b'\n' | 0)).next()?;
-        let name = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;
-        let name = std::str::from_utf8(name).ok().filter(|name| name.starts_with('/'))?;
-        let canonical = self.files.canonical(Path::new(name));
-        Some(
-            canonical
-                .ok()
-                .and_then(|path| path.to_str().map(str::to_owned))
-                .unwrap_or_else(|| name.to_owned()),
-        )
+        let (interpreter, _) = script_interpreter(&self.files.open(Path::new(path)).ok()?)?;
+        let interpreter = Some(interpreter).filter(|interpreter| interpreter.is_absolute())?;
+        let canonical = self.files.canonical(&interpreter).unwrap_or(interpreter);
+        canonical.to_str().map(str::to_owned)
     }
 }
 

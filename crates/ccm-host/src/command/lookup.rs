@@ -1,7 +1,7 @@
 //! Finding a program, and the reason why one could not be started.
 
 use std::fs::{File, Metadata, metadata};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, StatVfs, StatVfsMountFlags, accessat, sta
 use super::StartError;
 use crate::account::{self, Identity};
 use crate::files::is_absence;
+use crate::script::script_interpreter;
 
 /// Finds a program by name, as a shell would.
 pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
@@ -107,12 +108,8 @@ pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error
 /// Returns the interpreter of a script, from the part of its first line that the kernel reads. A carriage
 /// return at the end of the line is part of the name.
 fn interpreter(program: &Path) -> Option<String> {
-    const FIRST_LINE: u64 = 256;
-    let mut start = Vec::new();
-    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut start).ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| matches!(byte, b'\n' | 0)).next()?;
-    let name = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;
-    Some(String::from_utf8_lossy(name).into_owned())
+    let (interpreter, _) = script_interpreter(&File::open(program).ok()?)?;
+    Some(interpreter.to_string_lossy().into_owned())
 }
 
 /// Checks that an existing file is a program that this user may run.

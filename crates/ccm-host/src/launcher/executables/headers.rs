@@ -7,9 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use super::beginning;
+use crate::script::{FIRST_LINE, interpreter_in};
 
-/// Number of bytes that the kernel reads of the first line of a script.
-const FIRST_LINE: usize = 256;
 /// Maximum length of the path of a loader, and number of headers of segments that are looked at.
 const MAX_LOADER: u64 = 4096;
 const MAX_SEGMENTS: u16 = 128;
@@ -30,21 +29,14 @@ pub(super) enum ProgramHeader {
 impl ProgramHeader {
     pub(super) fn read(file: &File) -> Self {
         let start = beginning(file, FIRST_LINE as u64);
-        if let Some(line) = start.strip_prefix(b"#!") {
-            return script(line);
+        if start.starts_with(b"#!") {
+            return match interpreter_in(&start) {
+                Some((interpreter, argument)) => Self::Script { interpreter, argument },
+                None => Self::Other,
+            };
         }
         if start.starts_with(b"\x7fELF") { Self::Elf { loader: loader(file, &start) } } else { Self::Other }
     }
-}
-
-fn script(line: &[u8]) -> ProgramHeader {
-    let line = line.split(|byte| matches!(byte, b'\n' | 0)).next().unwrap_or_default();
-    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
-    let path = |word: &[u8]| PathBuf::from(OsStr::from_bytes(word));
-    let Some(interpreter) = words.next() else { return ProgramHeader::Other };
-    // `env -S NAME=VALUE program argument…`
-    let argument = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='));
-    ProgramHeader::Script { interpreter: path(interpreter), argument: argument.map(path) }
 }
 
 /// Returns the loader of a program for this processor.

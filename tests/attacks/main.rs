@@ -24,11 +24,6 @@ mod probe;
 mod processes;
 mod races;
 
-/// Returns the larger number where the tests may take long.
-fn usual_or_long(usual: usize, long: usize) -> usize {
-    if std::env::var_os("CCM_TEST_LONG").is_some() { long } else { usual }
-}
-
 /// Returns the program ccm, which is also the launcher of sandboxes.
 fn ccm() -> std::path::PathBuf {
     std::env::var_os("CCM_TEST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_ccm").into(), Into::into)

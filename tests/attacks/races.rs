@@ -10,9 +10,10 @@ use ccm_testkit::{Scratch, isolated, skipped, wait_until};
 use libc::c_int;
 
 use crate::calls::{attempt, open, path};
+use crate::ccm;
 use crate::combinations::{copy, run, sandbox, this_program};
 use crate::ground::Ground;
-use crate::{ccm, usual_or_long};
+use ccm_testkit::usual_or_long;
 
 /// Name of the test that watches launchers, and the variable that asks for it.
 const WATCHER: &str = "races::watcher";

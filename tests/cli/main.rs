@@ -64,6 +64,7 @@ mod state;
 mod status;
 mod terminal;
 mod timer;
+mod timer_of_package;
 mod tool;
 mod tool_approvals;
 mod tracing;

@@ -1,9 +1,9 @@
 //! A disk that is full, or broken.
 
-use ccm_testkit::{Fault, needs_faults, sweep};
+use ccm_testkit::{Fault, may_take_long, needs_faults, sweep};
 
 use crate::case::{Case, words};
-use crate::points::{check_each, may_take_long, selected};
+use crate::points::{check_each, selected};
 
 /// Tries a fault of the disk at the calls that can meet it.
 fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {

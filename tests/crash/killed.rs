@@ -1,9 +1,9 @@
 //! A run that is killed.
 
-use ccm_testkit::{Fault, needs_faults, sweep, wait_until_executed};
+use ccm_testkit::{Fault, may_take_long, needs_faults, sweep, wait_until_executed};
 
 use crate::case::Case;
-use crate::points::{check_each, may_take_long, selected};
+use crate::points::{check_each, selected};
 
 #[test]
 fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {

@@ -4,13 +4,7 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::thread;
 
-/// Set where all calls are to be tried.
-const ALL: &str = "CCM_TEST_LONG";
-
-/// Returns `true` if the tests may take long.
-pub(crate) fn may_take_long() -> bool {
-    std::env::var_os(ALL).is_some()
-}
+use ccm_testkit::may_take_long;
 
 /// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else every
 /// `every`th call, all calls that sync, and the calls before, at and after each rename.

@@ -2,7 +2,8 @@
 
 use ccm_testkit::{Scratch, wait_until};
 
-use crate::{ccm, usual_or_long};
+use crate::ccm;
+use ccm_testkit::usual_or_long;
 
 /// A manifest that would notice a second run beside itself: there can be one such directory only.
 fn alone(scratch: &Scratch) {

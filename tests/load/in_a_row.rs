@@ -5,7 +5,8 @@ use std::path::Path;
 
 use ccm_testkit::{Called, Scratch, wait_until};
 
-use crate::{ccm, usual_or_long};
+use crate::ccm;
+use ccm_testkit::usual_or_long;
 
 const KEPT: usize = 20;
 

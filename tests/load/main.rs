@@ -12,8 +12,3 @@ use ccm_testkit::{Ccm, Scratch};
 fn ccm(scratch: &Scratch, args: &[&str]) -> Ccm {
     Ccm::new(env!("CARGO_BIN_EXE_ccm"), scratch).args(args)
 }
-
-/// Returns the first number, or the second if the tests may take long.
-fn usual_or_long(usual: usize, long: usize) -> usize {
-    if std::env::var_os("CCM_TEST_LONG").is_some() { long } else { usual }
-}

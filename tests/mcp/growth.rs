@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ccm_testkit::usual_or_long;
 use serde_json::json;
 
 use crate::client::{LineClient, text};
@@ -25,9 +26,9 @@ fn files(directory: &Path) -> usize {
 fn many_calls_in_a_row_grow_nothing() {
     let Some(machine) = machine(ON_ASK) else { return };
     // `CCM_TEST_LONG` makes them as many as a week brings.
-    let calls = if std::env::var_os("CCM_TEST_LONG").is_some() { 10_000 } else { 80 };
+    let calls = usual_or_long(80, 10_000);
     let mut client = LineClient::connect(&machine);
-    let call = |client: &mut LineClient, number: u32| {
+    let call = |client: &mut LineClient, number: usize| {
         let result = client.call("exec", json!({"command": "echo", "args": [number.to_string()]}));
         assert!(
             result["isError"] == false && text(&result) == format!("{number}\n"),

@@ -12,6 +12,7 @@
 
 mod binary;
 mod containers;
+mod extent;
 mod fakes;
 mod faults;
 mod governed_machine;
@@ -19,6 +20,7 @@ mod isolated;
 mod kernel;
 mod own_mounts;
 mod privilege;
+mod random;
 mod scratch;
 mod security_key;
 mod skip;
@@ -30,6 +32,7 @@ pub use binary::{Called, Ccm, RunningCcm, repository, shell};
 pub use containers::{
     Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, PodmanService, Registry, TarFile, busybox_image, tar,
 };
+pub use extent::{may_take_long, usual_or_long};
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, needs_faults, sweep, wait_until_executed};
 pub use governed_machine::{GovernedMachine, OWN_MACHINE};
@@ -37,6 +40,7 @@ pub use isolated::{isolated, isolated_with_setup};
 pub use kernel::without_system_calls;
 pub use own_mounts::{FAKE_SERVICES, OwnMounts};
 pub use privilege::{is_root, needs_ordinary_user, needs_own_mounts, needs_root};
+pub use random::Random;
 pub use scratch::Scratch;
 pub use security_key::SOFTWARE_SECURITY_KEY;
 pub use skip::skipped;

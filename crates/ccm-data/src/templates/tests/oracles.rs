@@ -1,8 +1,6 @@
 //! Random templates, compared with what Jinja2 makes of them: ccm writes the same text, or refuses.
 
-use std::env;
-
-use ccm_testkit::{Scratch, shell, skipped};
+use ccm_testkit::{Random, Scratch, shell, skipped, usual_or_long};
 
 use super::*;
 use crate::printed::to_json;
@@ -10,21 +8,8 @@ use crate::printed::to_json;
 /// Number of templates; `CCM_TEST_LONG` selects the greater one.
 const TEMPLATES: (usize, usize) = (300, 20_000);
 
-/// Source of reproducible random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).expect("32 bits") % limit
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-}
+/// Maker of templates.
+struct Templates(Random);
 
 const ATOMS: [&str; 40] = [
     "0",
@@ -166,19 +151,19 @@ const SUFFIXES: [&str; 88] = [
     ".items()|list",
 ];
 
-impl Random {
+impl Templates {
     fn expression(&mut self, depth: usize) -> String {
         if depth == 0 {
-            return self.one_of(&ATOMS).to_owned();
+            return self.0.one_of(&ATOMS).to_owned();
         }
         let depth = depth - 1;
-        match self.below(12) {
+        match self.0.below(12) {
             0..=3 => {
                 let (left, right) = (self.expression(depth), self.expression(depth));
-                format!("{left} {} {right}", self.one_of(&OPERATORS))
+                format!("{left} {} {right}", self.0.one_of(&OPERATORS))
             }
             4 => format!("({})", self.expression(depth)),
-            5 => format!("{}{}", self.one_of(&["not ", "-"]), self.expression(depth)),
+            5 => format!("{}{}", self.0.one_of(&["not ", "-"]), self.expression(depth)),
             6 => format!(
                 "{} if {} else {}",
                 self.expression(depth),
@@ -186,18 +171,19 @@ impl Random {
                 self.expression(depth)
             ),
             7 => {
-                let (one, two, three) = (self.expression(depth), self.one_of(&ATOMS), self.one_of(&ATOMS));
+                let (one, two, three) =
+                    (self.expression(depth), self.0.one_of(&ATOMS), self.0.one_of(&ATOMS));
                 format!(
                     "{one} {} {two} {} {three}",
-                    self.one_of(&["<", "==", "<="]),
-                    self.one_of(&["<", ">=", "!="])
+                    self.0.one_of(&["<", "==", "<="]),
+                    self.0.one_of(&["<", ">=", "!="])
                 )
             }
             _ => {
-                let suffix = self.one_of(&SUFFIXES).replace('@', self.one_of(&ATOMS));
-                let operand = match self.below(3) {
+                let suffix = self.0.one_of(&SUFFIXES).replace('@', self.0.one_of(&ATOMS));
+                let operand = match self.0.below(3) {
                     0 => format!("({})", self.expression(depth)),
-                    _ => self.one_of(&ATOMS).to_owned(),
+                    _ => self.0.one_of(&ATOMS).to_owned(),
                 };
                 format!("{operand}{suffix}")
             }
@@ -205,11 +191,11 @@ impl Random {
     }
 
     fn piece(&mut self) -> String {
-        let depth = self.below(4);
+        let depth = self.0.below(4);
         let expression = self.expression(depth);
         let (open, close) =
-            (self.one_of(&["{%", "{%-", "{%", "  {%"]), self.one_of(&["%}", "-%}", "%}\n", "%}"]));
-        match self.below(8) {
+            (self.0.one_of(&["{%", "{%-", "{%", "  {%"]), self.0.one_of(&["%}", "-%}", "%}\n", "%}"]));
+        match self.0.below(8) {
             0 => format!("{open} if {expression} {close}yes{open} else {close}no{open} endif {close}"),
             1 => {
                 let other = self.expression(1);
@@ -217,7 +203,7 @@ impl Random {
             }
             2 => {
                 let condition =
-                    if self.below(2) == 0 { format!(" if {}", self.expression(1)) } else { String::new() };
+                    if self.0.below(2) == 0 { format!(" if {}", self.expression(1)) } else { String::new() };
                 format!(
                     "{open} for x in {expression}{condition} {close}{{{{ loop.index }}}}{{{{ x }}}}{open} else \
                      {close}none{open} endfor {close}"
@@ -235,15 +221,15 @@ impl Random {
     }
 
     fn template(&mut self) -> String {
-        let mut text = match self.below(5) {
+        let mut text = match self.0.below(5) {
             0 => "#jinja2: trim_blocks: true, lstrip_blocks: true\n".to_owned(),
             1 => "#jinja2: trim_blocks: true\n".to_owned(),
             _ => String::new(),
         };
-        for _ in 0..=self.below(2) {
-            text += self.one_of(&["", "a", "a\n", " \n  ", "# c\n"]);
+        for _ in 0..=self.0.below(2) {
+            text += self.0.one_of(&["", "a", "a\n", " \n  ", "# c\n"]);
             text += &self.piece();
-            text += self.one_of(&["", "\n", " \n", "z"]);
+            text += self.0.one_of(&["", "\n", " \n", "z"]);
         }
         text
     }
@@ -296,11 +282,7 @@ impl TemplateScope for DataScope {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "the number of templates is a matter of the test"
-)]
+#[expect(clippy::print_stderr, reason = "whoever runs the test wants to know how many were compared")]
 fn templates_are_those_of_jinja2_or_errors() {
     let scratch = Scratch::new();
     if shell("python3 -c 'import jinja2; print(jinja2.__version__ >= \"3.1\")'", scratch.path()).trim()
@@ -308,8 +290,8 @@ fn templates_are_those_of_jinja2_or_errors() {
     {
         return skipped("Jinja2 3.1 is not installed");
     }
-    let count = if env::var_os("CCM_TEST_LONG").is_some() { TEMPLATES.1 } else { TEMPLATES.0 };
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let count = usual_or_long(TEMPLATES.0, TEMPLATES.1);
+    let mut random = Templates(Random::new(0x2545_f491_4f6c_dd1d));
     let templates: Vec<String> = (0..count).map(|_| random.template()).collect();
     scratch.write("templates", serde_json::to_string(&templates).expect("JSON"));
     scratch.write("data", to_json(&data()).to_string());

@@ -6,7 +6,7 @@
 use std::process::Command;
 
 use ccm_resources::edited_text;
-use ccm_testkit::{Scratch, skipped};
+use ccm_testkit::{Scratch, skipped, usual_or_long};
 
 use crate::build::resource;
 
@@ -120,7 +120,7 @@ fn check(program: &Program) {
             return skipped(&format!("{tool} is not installed"));
         }
     }
-    let count = if std::env::var_os("CCM_TEST_LONG").is_some() { 2000 } else { 60 };
+    let count = usual_or_long(60, 2000);
     let cases: Vec<Case> = (0..count).map(|seed| program.words.case(seed)).collect();
     let edited: Vec<Result<Option<Vec<u8>>, String>> = cases.iter().map(edited).collect();
     let mut contents: Vec<&[u8]> = cases.iter().map(|case| &*case.content).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ccm_testkit::{Scratch, shell, skipped};
+use ccm_testkit::{Random, Scratch, shell, skipped, usual_or_long};
 
 use super::*;
 
@@ -15,38 +15,27 @@ const PARTS: [&str; 18] = [
     "git", "el9",
 ];
 
-/// Source of reproducible random numbers.
-struct Random(u64);
+/// Maker of versions.
+struct Versions(Random);
 
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-
+impl Versions {
     /// Returns the parts of a version or release with the separators between.
     fn segments(&mut self, separators: &[&str], max: usize) -> String {
-        let mut text = self.one_of(&PARTS[..9]).to_owned();
-        for _ in 0..self.below(max) {
-            text += self.one_of(separators);
-            text += self.one_of(&PARTS);
+        let mut text = self.0.one_of(&PARTS[..9]).to_owned();
+        for _ in 0..self.0.below(max) {
+            text += self.0.one_of(separators);
+            text += self.0.one_of(&PARTS);
         }
-        if self.below(8) == 0 {
-            text += self.one_of(separators);
+        if self.0.below(8) == 0 {
+            text += self.0.one_of(separators);
         }
         text
     }
 
     fn version(&mut self, separators: &[&str]) -> String {
-        let epoch = self.one_of(&["", "", "", "0:", "1:", "02:"]);
+        let epoch = self.0.one_of(&["", "", "", "0:", "1:", "02:"]);
         let mut version = epoch.to_owned() + &self.segments(separators, 5);
-        if self.below(2) == 0 {
+        if self.0.below(2) == 0 {
             version = version + "-" + &self.segments(separators, 3);
         }
         version
@@ -55,12 +44,12 @@ impl Random {
     /// Returns two versions, most of which begin alike, for else the first number decides.
     fn pair(&mut self, separators: &[&str]) -> (String, String) {
         let left = self.version(separators);
-        let right = match self.below(4) {
+        let right = match self.0.below(4) {
             0 => self.version(separators),
-            1 => left.clone() + self.one_of(separators) + self.one_of(&PARTS),
-            2 => left[..=self.below(left.len())].trim_end_matches(['-', ':']).to_owned(),
+            1 => left.clone() + self.0.one_of(separators) + self.0.one_of(&PARTS),
+            2 => left[..=self.0.below(left.len())].trim_end_matches(['-', ':']).to_owned(),
             _ => {
-                let (from, to) = (self.one_of(separators), self.one_of(separators));
+                let (from, to) = (self.0.one_of(separators), self.0.one_of(separators));
                 if from.is_empty() { left.clone() } else { left.replacen(from, to, 1) }
             }
         };
@@ -69,18 +58,14 @@ impl Random {
 }
 
 /// Compares the order of a scheme with that of a program: `script` prints -1, 0 or 1 for each line of the file `pairs`.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "the number of pairs is a matter of the test"
-)]
+#[expect(clippy::print_stderr, reason = "whoever runs the test wants to know how many were compared")]
 fn assert_order(scheme: VersionScheme, program: &str, separators: &[&str], script: &str) {
     let scratch = Scratch::new();
     if shell(&format!("command -v {program}"), scratch.path()).is_empty() {
         return skipped(&format!("{program} is not installed"));
     }
-    let count = if std::env::var_os("CCM_TEST_LONG").is_some() { PAIRS.1 } else { PAIRS.0 };
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let count = usual_or_long(PAIRS.0, PAIRS.1);
+    let mut random = Versions(Random::new(0x2545_f491_4f6c_dd1d));
     let pairs: Vec<_> = (0..count).map(|_| random.pair(separators)).collect();
     let mut lines = String::new();
     for (left, right) in &pairs {

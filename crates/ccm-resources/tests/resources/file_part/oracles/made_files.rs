@@ -1,5 +1,7 @@
 //! Files that are made of words, and settings to change in them.
 
+use ccm_testkit::Random;
+
 /// File with a setting to change.
 #[derive(Debug)]
 pub(super) struct Case {
@@ -202,7 +204,7 @@ impl Words {
 
     /// Returns the case of a number.
     pub(super) fn case(&self, number: u64) -> Case {
-        let mut random = Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d);
+        let mut random = Random::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d);
         let line_end = if random.below(8) == 0 { "\r\n" } else { "\n" };
         let mut content = String::new();
         // One depth for most lines, as in most files.
@@ -211,14 +213,14 @@ impl Words {
             let indentation = if random.below(6) == 0 { ["", " ", "    "][random.below(3)] } else { usual };
             let line = match random.below(10) {
                 choice if choice < 2 || index == 0 => {
-                    let (header, behind) = (random.of(self.headers), random.of(self.behind_headers));
+                    let (header, behind) = (random.one_of(self.headers), random.one_of(self.behind_headers));
                     format!("[{header}]{behind}")
                 }
                 2..=6 => {
-                    let (key, separator) = (random.of(self.keys), random.of(self.separators));
-                    format!("{indentation}{key}{separator}{}", random.of(self.written))
+                    let (key, separator) = (random.one_of(self.keys), random.one_of(self.separators));
+                    format!("{indentation}{key}{separator}{}", random.one_of(self.written))
                 }
-                _ => random.of(self.lines).to_owned(),
+                _ => random.one_of(self.lines).to_owned(),
             };
             content += &line.replace('\n', line_end);
             content += line_end;
@@ -227,24 +229,8 @@ impl Words {
             content.truncate(content.len() - line_end.len());
         }
         let section = self.headers[random.below(2)];
-        let key = random.of(self.keys);
-        let value = (random.below(4) > 0).then(|| random.of(self.values));
+        let key = random.one_of(self.keys);
+        let value = (random.below(4) > 0).then(|| random.one_of(self.values));
         Case { content: content.into_bytes(), format: self.format, section, key, value }
-    }
-}
-
-/// Numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or_default() % limit
-    }
-
-    fn of(&mut self, words: &'static [&'static str]) -> &'static str {
-        words[self.below(words.len())]
     }
 }

@@ -3,17 +3,16 @@
 use std::io;
 
 use ccm_host::random_secret;
+use ccm_sshsig::{SshKey, SshSignature};
 use ssh_key::private::{Ed25519Keypair, KeypairData};
 use ssh_key::{HashAlg, LineEnding, PrivateKey};
 
 use crate::intent::INTENT_NAMESPACE;
-use crate::signature::ApproverSignature;
-use crate::ssh_key_line::ApproverKey;
 
 /// Key of ccm. It proves that an intent was made by this machine.
 pub struct IntentKey {
     private: PrivateKey,
-    public: ApproverKey,
+    public: SshKey,
 }
 
 /// Error of the key of ccm.
@@ -45,7 +44,7 @@ impl IntentKey {
             return Err(IntentKeyError::NoKey);
         }
         let encoded = private.public_key().to_bytes().map_err(|_| IntentKeyError::NoKey)?;
-        let public = ApproverKey::decode(&encoded).ok_or(IntentKeyError::NoKey)?;
+        let public = SshKey::decode(&encoded).ok_or(IntentKeyError::NoKey)?;
         Ok(Self { private, public })
     }
 
@@ -55,7 +54,7 @@ impl IntentKey {
     }
 
     /// Returns the public key.
-    pub fn public(&self) -> &ApproverKey {
+    pub fn public(&self) -> &SshKey {
         &self.public
     }
 
@@ -68,7 +67,7 @@ impl IntentKey {
 
     /// Returns `true` if the signature is that of the text by this key.
     pub fn has_signed(&self, text: &str, signature: &str) -> bool {
-        ApproverSignature::parse(signature).is_some_and(|signature| {
+        SshSignature::parse(signature).is_some_and(|signature| {
             *signature.key() == self.public
                 && signature.namespace() == INTENT_NAMESPACE
                 && signature.is_of(text.as_bytes())

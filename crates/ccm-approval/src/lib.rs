@@ -9,28 +9,20 @@
 //! This crate must never run what an intent holds, decide whether an approval is needed, or accept a signature that
 //! `ssh-keygen` has not verified.
 
-mod allowed_signers;
 mod approvers;
 mod comparison;
 mod environment_salt;
 mod intent;
 mod intent_key;
 mod names;
-mod patterns;
 mod reader;
 mod refusal;
 mod screen;
-mod signature;
-mod ssh_key_line;
 mod ssh_keygen;
 mod statement;
 mod store;
-mod wire;
 
-pub use allowed_signers::{AllowedSigner, AllowedSigners, SignersError, SignersErrorKind};
-pub use approvers::{
-    Approvers, ApproversError, SignatureDemand, SignatureRefusal, SignatureVerifier, VerifiedSignature,
-};
+pub use approvers::{Approvers, ApproversError, SignatureVerifier};
 pub use environment_salt::EnvironmentSalt;
 pub use intent::{
     ApprovalDemand, ApprovalMachine, ApprovalTime, GrantLimits, INTENT_NAMESPACE, IntendedAction,
@@ -41,8 +33,6 @@ pub use intent_key::{IntentKey, IntentKeyError};
 pub use reader::PendingReader;
 pub use refusal::{ApprovalRefusal, ApprovalStoreError};
 pub use screen::{ApprovalScreen, ScreenCommand, ScreenError};
-pub use signature::ApproverSignature;
-pub use ssh_key_line::{ApproverKey, KeyFamily};
 pub use ssh_keygen::{KeygenError, SshKeygen};
 pub use statement::{
     APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MANIFEST_NAMESPACE, MAX_SIGNED_STATEMENT,

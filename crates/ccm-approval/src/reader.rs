@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use ccm_host::create_file;
 use ccm_host::state::Directory;
+use ccm_sshsig::{SshKey, SshSignature};
 
 use crate::intent::{INTENT_NAMESPACE, IntentDocument, MAX_INTENT, is_id};
 use crate::names::normalised;
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
-use crate::signature::ApproverSignature;
-use crate::ssh_key_line::ApproverKey;
 use crate::statement::{ApprovalStatement, SignedStatement};
 
 const MAX_NAMES: usize = 10_000;
@@ -20,7 +19,7 @@ const MAX_SMALL: u64 = 16 << 10;
 pub struct PendingReader {
     path: PathBuf,
     pending: Directory,
-    key: ApproverKey,
+    key: SshKey,
 }
 
 impl PendingReader {
@@ -29,7 +28,7 @@ impl PendingReader {
         let Some(root) = Directory::open(path)? else { return Ok(None) };
         let failed = |name: &str, source| file_error(path, name, "read", source);
         let key = match root.read_foreign("key.pub", MAX_SMALL) {
-            Ok((bytes, _)) => ApproverKey::parse(&String::from_utf8_lossy(&bytes)),
+            Ok((bytes, _)) => SshKey::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed("key.pub", error)),
         };
@@ -67,7 +66,7 @@ impl PendingReader {
         let read =
             |name: String, limit| String::from_utf8(self.pending.read_foreign(&name, limit).ok()?.0).ok();
         let text = read(format!("{id}.json"), MAX_INTENT as u64)?;
-        let signature = ApproverSignature::parse(&read(format!("{id}.sig"), MAX_SMALL)?)?;
+        let signature = SshSignature::parse(&read(format!("{id}.sig"), MAX_SMALL)?)?;
         let is_ours = *signature.key() == self.key
             && signature.namespace() == INTENT_NAMESPACE
             && signature.is_of(text.as_bytes());

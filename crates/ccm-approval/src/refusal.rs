@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use ccm_host::state::StateError;
+use ccm_sshsig::SignatureRefusal;
 
-use crate::approvers::SignatureRefusal;
 use crate::intent::IntentError;
 use crate::intent_key::IntentKeyError;
 use crate::screen::ScreenError;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{Cancellation, Command, CommandOrigin, Exit, LocalSystem, Role, Runner, Sandbox, StartError};
 use ccm_model::escape_control;
-
-use crate::signature::ApproverSignature;
+use ccm_sshsig::SshSignature;
 
 const NAME: &str = "ssh-keygen";
 const SEARCH_PATH: &str = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin";
@@ -69,7 +68,7 @@ impl SshKeygen<'_> {
     pub(crate) async fn verify(
         &self,
         text: &str,
-        signature: &ApproverSignature,
+        signature: &SshSignature,
         revoked: Option<&[u8]>,
     ) -> Result<bool, KeygenError> {
         let program = self.system.find(NAME, SEARCH_PATH, "/".as_ref()).map_err(|_| KeygenError::Missing)?;

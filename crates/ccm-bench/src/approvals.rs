@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalContext, ApprovalDemand, ApprovalMachine, ApprovalStatement, ApprovalStore,
     ApprovalTime, ApproverDecision, Approvers, GrantLimits, IntendedAction, IntendedCommand, IntendedSandbox,
-    IntentCaller, IntentContent, SignatureDemand, SignatureRefusal, SignatureVerifier, SignedStatement,
-    VerifiedSignature,
+    IntentCaller, IntentContent, SignatureVerifier, SignedStatement,
 };
 use ccm_host::LocalZone;
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 use ccm_testkit::Scratch;
 
 use crate::audit::AuditedRounds;

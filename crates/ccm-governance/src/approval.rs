@@ -15,8 +15,9 @@ use ccm_host::{LocalZone, current_user};
 
 pub use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
-    ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignatureRefusal, VerifiedSignature,
+    ListedIntent, MANIFEST_NAMESPACE, ScreenError,
 };
+pub use ccm_sshsig::{SignatureRefusal, VerifiedSignature};
 pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};
 pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RunIntents};
 pub use gatekeeper::{approvers_hint, unmet_demand};

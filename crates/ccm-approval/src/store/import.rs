@@ -1,11 +1,12 @@
 //! Statements of approvers: where they come in.
 
 use ccm_model::parse_timestamp;
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 
 use super::ledger::UseLedger;
 use super::record::{ApprovalRecord, MAX_GRANT_MS};
 use super::{ApprovalStore, EndedIntent, INBOX, IntentEnd, MAX_ENTRIES, failed, remove};
-use crate::approvers::{Approvers, SignatureDemand, SignatureRefusal, SignatureVerifier, VerifiedSignature};
+use crate::approvers::{Approvers, SignatureVerifier};
 use crate::intent::{ApprovalDemand, ApprovalTime, IntentDocument};
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
 use crate::statement::{

@@ -1,12 +1,12 @@
 //! Using up an approval: once, before its action starts.
 
 use ccm_model::parse_timestamp;
+use ccm_sshsig::VerifiedSignature;
 
 use super::import::{ApprovalContext, check_approver, check_demand, verify};
 use super::ledger::{LedgerUse, UseLedger};
 use super::record::ApprovalRecord;
 use super::{ApprovalStore, EndedIntent, IntentEnd, failed};
-use crate::approvers::VerifiedSignature;
 use crate::intent::{IntendedProgram, IntentContent, IntentDocument};
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
 use crate::statement::ApproverDecision;

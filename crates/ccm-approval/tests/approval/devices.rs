@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::SystemTime;
 
-use ccm_approval::{SignatureDemand, SignatureRefusal, VerifiedSignature};
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
+
 use ccm_testkit::SOFTWARE_SECURITY_KEY;
 
 use crate::keys::{KeyDirectory, NAMESPACE, approvers, with_keygen};

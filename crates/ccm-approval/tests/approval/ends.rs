@@ -4,8 +4,9 @@ use std::path::Path;
 
 use ccm_approval::{
     ApprovalDemand, ApprovalRefusal, ApprovalState, ApprovalStore, ApprovalStoreError, ApproverDecision,
-    IntentEnd, SignatureRefusal, SignedStatement,
+    IntentEnd, SignedStatement,
 };
+use ccm_sshsig::SignatureRefusal;
 
 use crate::keys::{NAMESPACE, PRESENT, SoftwareSecurityKey, VERIFIED, approvers};
 use crate::samples::{PENDING, after, content, machine};

@@ -2,9 +2,10 @@
 
 use ccm_approval::{
     ApprovalMachine, ApprovalRefusal, ApprovalStatement, ApprovalStore, ApproverDecision, IntentContent,
-    IntentDocument, IntentKey, SignatureRefusal, SignedStatement,
+    IntentDocument, IntentKey, SignedStatement,
 };
 use ccm_model::display_timestamp;
+use ccm_sshsig::SignatureRefusal;
 
 use crate::keys::approvers;
 use crate::samples::{PENDING, after, content, machine};

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use ccm_approval::{
-    Approvers, SignatureDemand, SignatureRefusal, SignatureVerifier, SshKeygen, VerifiedSignature,
-};
+use ccm_approval::{Approvers, SignatureVerifier, SshKeygen};
 use ccm_host::{
     Account, AccountError, Identity, LocalSystem, LocalZone, PrivateDirectory, StartError, SystemRunner,
 };
 use ccm_model::{decode_base64, encode_base64};
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 use ed25519_dalek::{Signer as _, SigningKey};
 use sha2::{Digest as _, Sha256};
 use ssh_key::{HashAlg, SshSig};

@@ -3,10 +3,9 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::SystemTime;
 
-use ccm_approval::{
-    Approvers, ApproversError, KeygenError, SignatureDemand, SignatureRefusal, SshKeygen, VerifiedSignature,
-};
+use ccm_approval::{Approvers, ApproversError, KeygenError, SshKeygen};
 use ccm_host::{LocalZone, TrustError, current_user};
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 
 use crate::keys::{
     KeyDirectory, NAMESPACE, PRESENT, SoftwareSecurityKey, VERIFIED, approvers, armoured, encoded, keygen,
@@ -71,9 +70,8 @@ fn a_missing_ssh_keygen_is_refused_by_name() {
     };
     assert_eq!(verify("ed25519").expect("verified by ccm itself").principal, "alice");
     let refused = verify("ecdsa");
-    let Err(SignatureRefusal::Keygen { algorithm, source: KeygenError::Missing }) = refused else {
-        panic!("{refused:?}")
-    };
+    let Err(SignatureRefusal::Keygen { algorithm, source }) = refused else { panic!("{refused:?}") };
+    assert!(matches!(source.downcast_ref(), Some(KeygenError::Missing)), "{source:?}");
     assert_eq!(algorithm, "ecdsa-sha2-nistp256");
 }
 

@@ -1,14 +1,17 @@
 //! Files of allowed signers, as `ssh-keygen` reads them.
 
-use ccm_approval::{AllowedSigners, SignersErrorKind};
 use ccm_host::LocalZone;
+use ccm_sshsig::{AllowedSigners, SignatureDemand, SignersError, SignersErrorKind};
 
 use crate::keys::{KeyDirectory, NAMESPACE, approvers, keygen, with_keygen};
-use ccm_approval::SignatureDemand;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Moment of all verifications: 2026-06-15 12:00 UTC.
 const NOW: (&str, u64) = ("20260615120000Z", 1_781_524_800);
+
+fn parse(text: &str) -> Result<AllowedSigners, SignersError> {
+    AllowedSigners::parse(text, &|date, time| LocalZone::of_this_process().moment(date, time))
+}
 
 #[test]
 fn ccm_and_ssh_keygen_accept_the_same_lines() {
@@ -79,8 +82,7 @@ fn ccm_and_ssh_keygen_accept_the_same_lines() {
         let args = ["-Y", "verify", "-O", &time, "-f", path, "-I", principal, "-n", NAMESPACE, "-s", signed];
         let accepted = keygen(&args, "text").status.success();
         let at = UNIX_EPOCH + Duration::from_secs(NOW.1);
-        let verified = AllowedSigners::parse(&text, &LocalZone::of_this_process()).is_ok()
-            && verifies(&text, principal, &signature, at);
+        let verified = parse(&text).is_ok() && verifies(&text, principal, &signature, at);
         assert_eq!(verified, accepted && !stricter, "{file}, ssh-keygen: {accepted}");
         assert!(accepted || !stricter, "{file}");
     }
@@ -107,7 +109,7 @@ fn the_principal_is_the_one_that_ssh_keygen_finds() {
         let path = keys.write("signers", &text);
         let [path, signature] = [&path, &signature].map(|path| path.to_str().expect("UTF-8"));
         let found = keygen(&["-Y", "find-principals", "-f", path, "-s", signature], "");
-        let signers = AllowedSigners::parse(&text, &LocalZone::utc()).expect("signers");
+        let signers = parse(&text).expect("signers");
         let found = String::from_utf8_lossy(&found.stdout).trim().replace('\n', ",");
         assert_eq!(found, signers.signers[0].principals);
         let only = signers.signers[0].only_principal();
@@ -137,7 +139,7 @@ fn each_error_has_its_name_and_its_line() {
         let certificate = ccm_model::encode_base64(&crate::keys::string(b"ssh-ed25519-cert-v01@openssh.com"));
         let line = line.replace("KEY", &key).replace("CERTIFICATE", &certificate);
         let text = format!("# approvers\nbob {key}\n{line}\n");
-        let error = AllowedSigners::parse(&text, &LocalZone::utc()).expect_err(&line);
+        let error = parse(&text).expect_err(&line);
         assert_eq!((error.line, error.kind), (3, expected), "{line}");
     }
 }

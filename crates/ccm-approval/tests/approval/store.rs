@@ -7,8 +7,9 @@ use std::time::Duration;
 use ccm_approval::{
     ApprovalContext, ApprovalRefusal, ApprovalState, ApprovalStatement, ApprovalStore, ApprovalTime,
     ApproverDecision, Approvers, ImportedStatement, IntentContent, IntentDocument, ListedIntent,
-    ListedIntents, SignatureRefusal, SignedStatement, UsedApproval,
+    ListedIntents, SignedStatement, UsedApproval,
 };
+use ccm_sshsig::SignatureRefusal;
 
 use crate::keys::{KeyDirectory, KeygenVerifier, NAMESPACE, approvers};
 use crate::samples::{PENDING, after, content, machine, statement};

@@ -1,11 +1,9 @@
 //! Files of approvers, intents, statements and signatures.
 
-use ccm_approval::{
-    AllowedSigners, ApprovalScreen, ApprovalStatement, ApproverKey, ApproverSignature, IntentDocument,
-    SignedStatement,
-};
+use ccm_approval::{ApprovalScreen, ApprovalStatement, IntentDocument, SignedStatement};
 use ccm_host::LocalZone;
 use ccm_model::steers_terminal;
+use ccm_sshsig::{AllowedSigners, SshKey, SshSignature};
 
 use super::text;
 
@@ -35,7 +33,7 @@ pub(super) const WORDS: &[&str] = &[
 pub(super) fn run(input: &[u8]) {
     let text = text(input);
     signers(&text);
-    if let Some(signature) = ApproverSignature::parse(&text) {
+    if let Some(signature) = SshSignature::parse(&text) {
         assert!(!signature.namespace().is_empty());
         key(signature.key());
     }
@@ -56,8 +54,9 @@ pub(super) fn run(input: &[u8]) {
 }
 
 fn signers(text: &str) {
-    let parsed = AllowedSigners::parse(text, &LocalZone::utc());
-    assert_eq!(parsed, AllowedSigners::parse(text, &LocalZone::utc()));
+    let utc = |date, time| LocalZone::utc().moment(date, time);
+    let parsed = AllowedSigners::parse(text, &utc);
+    assert_eq!(parsed, AllowedSigners::parse(text, &utc));
     let lines: Vec<&str> = text.split('\n').collect();
     match parsed {
         Err(error) => assert!((1..=lines.len()).contains(&error.line)),
@@ -69,7 +68,7 @@ fn signers(text: &str) {
                 let only = signer.only_principal().is_none_or(|principal| signer.names(principal));
                 assert!(only);
                 // The line alone means the same.
-                let alone = AllowedSigners::parse(line, &LocalZone::utc()).expect("a line").signers;
+                let alone = AllowedSigners::parse(line, &utc).expect("a line").signers;
                 assert_eq!(alone.len(), 1);
                 assert_eq!(alone[0].key, signer.key);
             }
@@ -77,8 +76,8 @@ fn signers(text: &str) {
     }
 }
 
-fn key(key: &ApproverKey) {
+fn key(key: &SshKey) {
     assert!(key.fingerprint().starts_with("SHA256:"));
-    let again = ApproverKey::parse(&key.to_string());
+    let again = SshKey::parse(&key.to_string());
     assert!(again.is_none_or(|again| again == *key));
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalRefusal, ApprovalScreen, ApprovalState, ApprovalStore, ApproverDecision,
     ImportedStatement, IntentDocument, ListedIntent, PendingReader, ScreenError, SignedStatement,
-    StatementError, VerifiedSignature,
+    StatementError,
 };
 use ccm_host::SigningKey;
+use ccm_sshsig::VerifiedSignature;
 
 use super::grants::{approval_terms, person};
 use super::intents::{ApprovalsError, MachineIntents};

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use ccm_approval::{
     ApprovalContext, ApprovalMachine, ApprovalRefusal, ApprovalStatement, ApprovalStore, ApprovalStoreError,
     ApprovalTime, ApproverDecision, Approvers, ApproversError, GrantUse, ImportedStatement, InboxEntry,
-    IntentCaller, IntentContent, IntentDocument, SignatureDemand, SignatureRefusal, SignatureVerifier,
-    StatementRecorder, UsedApproval, VerifiedSignature,
+    IntentCaller, IntentContent, IntentDocument, SignatureVerifier, StatementRecorder, UsedApproval,
 };
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{current_user, gid_of, started_by, uid_of};
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 
 use super::SignatureFailure;
 use super::verifying::verify_demand;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use ccm_approval::{ApproverKey, Approvers, SignatureRefusal, VerifiedSignature};
+use ccm_approval::Approvers;
 use ccm_host::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
+use ccm_sshsig::{SignatureRefusal, SshKey, VerifiedSignature};
 
 use super::SignatureFailure;
 use crate::governance::Governance;
@@ -30,7 +31,7 @@ impl Governance {
     ) -> Result<SigningKey, SignError> {
         if let Some(path) = named {
             // Before anybody is asked a question or for a passphrase.
-            let public = public_key_of(&path)?.and_then(|line| ApproverKey::parse(&line));
+            let public = public_key_of(&path)?.and_then(|line| SshKey::parse(&line));
             if let Some((key, approvers)) = public.zip(approvers)
                 && approvers.signers().of_key(&key).next().is_none()
             {
@@ -41,7 +42,7 @@ impl Governance {
             return Ok(SigningKey::File(path));
         }
         let is_listed = |approvers: &Approvers, public: &str| {
-            ApproverKey::parse(public).is_some_and(|key| approvers.signers().of_key(&key).next().is_some())
+            SshKey::parse(public).is_some_and(|key| approvers.signers().of_key(&key).next().is_some())
         };
         let is_of_approver = |public: &str| approvers.is_none_or(|approvers| is_listed(approvers, public));
         if let Some(line) = agent_keys().into_iter().find(|line| is_of_approver(line)) {

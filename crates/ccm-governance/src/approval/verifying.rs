@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use ccm_approval::{Approvers, SignatureDemand, SignatureRefusal, SshKeygen, VerifiedSignature};
+use ccm_approval::{Approvers, SshKeygen};
 use ccm_host::{RunnerError, SystemRunner};
+use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 

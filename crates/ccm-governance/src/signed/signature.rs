@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ccm_approval::{MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature};
+use ccm_approval::MANIFEST_NAMESPACE;
+use ccm_sshsig::{SignatureRefusal, VerifiedSignature};
 
 use super::ManifestSignatureError;
 use super::statement::{MAX_STATEMENT, SignedManifest};

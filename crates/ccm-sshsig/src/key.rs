@@ -10,9 +10,9 @@ use crate::wire::WireReader;
 /// Maximum length of the encoding of a key. That of RSA with 16384 bits has 2.1 KiB.
 const MAX_KEY: usize = 16 << 10;
 
-/// Public key of an approver. Its type decides which program verifies its signatures.
+/// Public key of OpenSSH. Its type decides which program verifies its signatures.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct ApproverKey {
+pub struct SshKey {
     encoded: Vec<u8>,
     name: String,
 }
@@ -39,9 +39,9 @@ impl KeyFamily {
     }
 }
 
-impl ApproverKey {
-    /// Reads the binary encoding.
-    pub(crate) fn decode(encoded: &[u8]) -> Option<Self> {
+impl SshKey {
+    /// Reads the binary encoding. `None` if it is none, or longer than any key.
+    pub fn decode(encoded: &[u8]) -> Option<Self> {
         let name = WireReader::new(encoded).text()?;
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_name || encoded.len() > MAX_KEY {
@@ -104,14 +104,14 @@ const KNOWN: [&str; 7] = [
     "ecdsa-sha2-nistp521",
 ];
 
-impl fmt::Display for ApproverKey {
+impl fmt::Display for SshKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.name, encode_base64(&self.encoded))
     }
 }
 
-impl fmt::Debug for ApproverKey {
+impl fmt::Debug for SshKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "ApproverKey({} {})", self.name, self.fingerprint())
+        write!(formatter, "SshKey({} {})", self.name, self.fingerprint())
     }
 }

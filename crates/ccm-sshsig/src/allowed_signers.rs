@@ -2,14 +2,17 @@
 
 use std::time::SystemTime;
 
-use ccm_host::LocalZone;
+use ccm_model::parse_timestamp;
 
+use crate::key::{KeyFamily, SshKey};
 use crate::patterns::matches_list;
-use crate::ssh_key_line::{ApproverKey, KeyFamily};
 
 /// Maximum number of lines with a key.
 const MAX_SIGNERS: usize = 4096;
 const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// Returns the moment of a year, month and day, and of an hour, minute and second, in the time zone of the machine.
+pub type LocalMoment<'a> = &'a dyn Fn((i16, i8, i8), (i8, i8, i8)) -> Option<SystemTime>;
 
 /// File of allowed signers: keys, each with the names of its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +35,7 @@ pub struct AllowedSigner {
     /// Last moment at which the key is valid.
     pub valid_before: Option<SystemTime>,
     /// The key.
-    pub key: ApproverKey,
+    pub key: SshKey,
 }
 
 /// Error of a line of a file of allowed signers.
@@ -91,8 +94,8 @@ pub enum SignersErrorKind {
 
 impl AllowedSigners {
     /// Reads a file. An error in one line is an error of the file, while `ssh-keygen` skips the line. Times without `Z`
-    /// are in the time zone.
-    pub fn parse(text: &str, zone: &LocalZone) -> Result<Self, SignersError> {
+    /// are those of the machine.
+    pub fn parse(text: &str, local: LocalMoment<'_>) -> Result<Self, SignersError> {
         let mut signers = Vec::new();
         for (index, line) in text.split('\n').enumerate() {
             let number = index + 1;
@@ -104,13 +107,13 @@ impl AllowedSigners {
             if signers.len() == MAX_SIGNERS {
                 return Err(failed(SignersErrorKind::TooMany { limit: MAX_SIGNERS }));
             }
-            signers.push(signer(number, line, zone).map_err(failed)?);
+            signers.push(signer(number, line, local).map_err(failed)?);
         }
         Ok(Self { signers })
     }
 
     /// Returns the lines of a key.
-    pub fn of_key<'a>(&'a self, key: &'a ApproverKey) -> impl Iterator<Item = &'a AllowedSigner> {
+    pub fn of_key<'a>(&'a self, key: &'a SshKey) -> impl Iterator<Item = &'a AllowedSigner> {
         self.signers.iter().filter(move |signer| signer.key == *key)
     }
 }
@@ -132,13 +135,13 @@ impl AllowedSigner {
     }
 }
 
-fn signer(number: usize, line: &str, zone: &LocalZone) -> Result<AllowedSigner, SignersErrorKind> {
+fn signer(number: usize, line: &str, local: LocalMoment<'_>) -> Result<AllowedSigner, SignersErrorKind> {
     let (principals, rest) = principals(line)?;
     let mut signer = LineOptions::default();
     let key = if let Some(key) = key(rest) {
         key
     } else {
-        let rest = signer.read(rest, zone)?;
+        let rest = signer.read(rest, local)?;
         key(rest).ok_or(SignersErrorKind::NoKey)?
     };
     if key.family() == KeyFamily::Certificate {
@@ -168,10 +171,10 @@ fn principals(line: &str) -> Result<(&str, &str), SignersErrorKind> {
 }
 
 /// Reads a key; a comment may follow. `None` if the text begins with something else.
-fn key(text: &str) -> Option<ApproverKey> {
+fn key(text: &str) -> Option<SshKey> {
     let (name, rest) = text.split_once([' ', '\t'])?;
     let base64 = rest.trim_start_matches([' ', '\t']).split(BLANK).next()?;
-    ApproverKey::from_words(name, base64)
+    SshKey::from_words(name, base64)
 }
 
 #[derive(Debug, Default)]
@@ -183,7 +186,7 @@ struct LineOptions {
 
 impl LineOptions {
     /// Reads options, and returns the rest behind them.
-    fn read<'a>(&mut self, text: &'a str, zone: &LocalZone) -> Result<&'a str, SignersErrorKind> {
+    fn read<'a>(&mut self, text: &'a str, local: LocalMoment<'_>) -> Result<&'a str, SignersErrorKind> {
         let mut rest = text;
         loop {
             let end = rest.find(|found: char| !found.is_ascii_alphanumeric() && found != '-');
@@ -193,11 +196,11 @@ impl LineOptions {
                 "cert-authority" => return Err(SignersErrorKind::CertAuthority),
                 "namespaces" => once(&mut self.namespaces, "namespaces", value(&mut rest)?)?,
                 "valid-after" => {
-                    let time = time_option("valid-after", value(&mut rest)?, zone)?;
+                    let time = time_option("valid-after", value(&mut rest)?, local)?;
                     once(&mut self.valid_after, "valid-after", time)?;
                 }
                 "valid-before" => {
-                    let time = time_option("valid-before", value(&mut rest)?, zone)?;
+                    let time = time_option("valid-before", value(&mut rest)?, local)?;
                     once(&mut self.valid_before, "valid-before", time)?;
                 }
                 _ => {
@@ -249,26 +252,27 @@ fn value(rest: &mut &str) -> Result<String, SignersErrorKind> {
 fn time_option(
     option: &'static str,
     value: String,
-    zone: &LocalZone,
+    local: LocalMoment<'_>,
 ) -> Result<SystemTime, SignersErrorKind> {
-    match time(&value, zone) {
+    match time(&value, local) {
         Some(time) if time > SystemTime::UNIX_EPOCH => Ok(time),
         _ => Err(SignersErrorKind::Time { option, value }),
     }
 }
 
 /// Reads `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, with `Z` for UTC.
-fn time(text: &str, zone: &LocalZone) -> Option<SystemTime> {
-    let utc = LocalZone::utc();
-    let (digits, zone) = match text.strip_suffix(['Z', 'z']) {
-        Some(digits) => (digits, &utc),
-        None => (text, zone),
-    };
+fn time(text: &str, local: LocalMoment<'_>) -> Option<SystemTime> {
+    let utc = text.strip_suffix(['Z', 'z']);
+    let digits = utc.unwrap_or(text);
     let is_time = matches!(digits.len(), 8 | 12 | 14) && digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_time {
         return None;
     }
-    let pair = |at: usize| digits.get(at..at + 2).map_or(Some(0), |pair| pair.parse().ok());
-    let date = (digits.get(..4)?.parse().ok()?, pair(4)?, pair(6)?);
-    zone.moment(date, (pair(8)?, pair(10)?, pair(12)?))
+    let pair = |at: usize| digits.get(at..at + 2).map_or(Some(0), |pair| pair.parse::<i8>().ok());
+    let (year, month, day) = (digits.get(..4)?.parse().ok()?, pair(4)?, pair(6)?);
+    let (hour, minute, second) = (pair(8)?, pair(10)?, pair(12)?);
+    if utc.is_some() {
+        return parse_timestamp(&format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"));
+    }
+    local((year, month, day), (hour, minute, second))
 }

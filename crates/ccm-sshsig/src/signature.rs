@@ -3,14 +3,14 @@
 use ccm_model::decode_base64;
 use ssh_key::{HashAlg, SshSig};
 
-use crate::ssh_key_line::{ApproverKey, KeyFamily};
+use crate::key::{KeyFamily, SshKey};
 use crate::wire::WireReader;
 
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
 /// Maximum length of the armoured text.
-pub(crate) const MAX_SIGNATURE: usize = 32 << 10;
+const MAX_SIGNATURE: usize = 32 << 10;
 /// The security key was touched.
 const PRESENT: u8 = 0x01;
 /// The security key has verified its user, by PIN or fingerprint.
@@ -18,9 +18,9 @@ const VERIFIED: u8 = 0x04;
 
 /// Signature over bytes, for a namespace, by a key that the signature names. It proves nothing until it is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApproverSignature {
+pub struct SshSignature {
     armoured: String,
-    key: ApproverKey,
+    key: SshKey,
     namespace: String,
     hash: HashAlg,
     encoded: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct ApproverSignature {
     flags: u8,
 }
 
-impl ApproverSignature {
+impl SshSignature {
     /// Reads an armoured text. `None` if it is not exactly one signature in a form that `ssh-keygen` writes.
     pub fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim_end_matches(['\r', '\n']);
@@ -44,7 +44,7 @@ impl ApproverSignature {
         if reader.exactly(MAGIC.len())? != MAGIC || reader.number()? != 1 {
             return None;
         }
-        let key = ApproverKey::decode(reader.bytes()?)?;
+        let key = SshKey::decode(reader.bytes()?)?;
         let namespace = reader.text()?.to_owned();
         // Reserved for later versions. OpenSSH ignores the content; nothing that ccm reads has any.
         if !reader.bytes()?.is_empty() {
@@ -64,7 +64,7 @@ impl ApproverSignature {
     }
 
     /// Returns the key that the signature names.
-    pub fn key(&self) -> &ApproverKey {
+    pub fn key(&self) -> &SshKey {
         &self.key
     }
 
@@ -84,12 +84,12 @@ impl ApproverSignature {
     }
 
     /// Returns the text that `ssh-keygen` reads.
-    pub(crate) fn armoured(&self) -> &str {
+    pub fn armoured(&self) -> &str {
         &self.armoured
     }
 
     /// Returns `true` if the signature is that of these bytes by its key. Only for families that ccm verifies itself.
-    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+    pub fn is_of(&self, bytes: &[u8]) -> bool {
         let Ok(key) = ssh_key::PublicKey::from_bytes(self.key.encoded()) else { return false };
         let Ok(signature) = ssh_key::Signature::try_from(&*self.encoded) else { return false };
         let made = SshSig::new(key.key_data().clone(), &*self.namespace, self.hash, signature);
@@ -99,7 +99,7 @@ impl ApproverSignature {
 
 /// Returns the flags of a signature by a security key, and 0 for other keys. `None` if the signature is not one by a key
 /// of this kind.
-fn flags(key: &ApproverKey, encoded: &[u8]) -> Option<u8> {
+fn flags(key: &SshKey, encoded: &[u8]) -> Option<u8> {
     let mut reader = WireReader::new(encoded);
     let (algorithm, _signature) = (reader.text()?, reader.bytes()?);
     let family = key.family();

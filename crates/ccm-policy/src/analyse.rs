@@ -8,9 +8,12 @@ mod code;
 mod containers;
 mod destinations;
 mod entries;
+mod env;
+mod exact;
 mod find;
 mod git;
 mod handlers;
+mod make;
 mod network;
 mod parallel;
 mod path_effects;
@@ -18,7 +21,7 @@ mod paths;
 mod programs;
 mod roles;
 mod sed;
-mod shell_words;
+pub(crate) mod shell_words;
 mod shells;
 #[cfg(test)]
 mod tests;
@@ -283,6 +286,11 @@ impl<'a> Analyser<'a> {
             let span = context.span.unwrap_or(assignment.span);
             let name = words.first().and_then(ShellWord::text);
             self.variable(index, &assignment.name, assignment.value.as_ref(), span, name.as_deref());
+            if let Some(value) = &assignment.value {
+                let call =
+                    exact::ExactCall { index, name: "make", commands: &reading.commands, context: &inner };
+                self.variable_of_make(call, &assignment.name, value, name.as_deref());
+            }
             if let Some(command) = self.analysis.commands.get_mut(index) {
                 command.variables.push(assignment.name.clone());
             }

@@ -16,6 +16,7 @@ mod decision;
 mod document;
 mod effect;
 mod examples;
+mod grammars;
 mod guard_class;
 mod links;
 mod lookup;

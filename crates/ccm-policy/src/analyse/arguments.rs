@@ -279,7 +279,7 @@ mod tests {
             ("tar", &["-czf", "x", "-C/etc", "y"], "-c -z -f=x -C=/etc | y"),
             ("timeout", &["-k", "1", "--sig=KILL", "5", "rm", "-r"], "-k=1 --signal=KILL | 5 rm -r"),
             ("gcc", &["-I/etc", "-o", "x", "-c", "a.c"], "-I=/etc -o=x -c | a.c"),
-            ("sed", &["-i.bak", "-n", "p", "f"], "-i=.bak -n | p f"),
+            ("nsenter", &["-r/x", "-t", "1", "sh", "-c"], "-r=/x -t=1 | sh -c"),
             ("ls", &["-", "-a"], "-a | -"),
         ] {
             assert_eq!(parsed(program, words), expected, "{program} {words:?}");

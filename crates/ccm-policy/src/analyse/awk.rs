@@ -1,116 +1,96 @@
-//! Programs of awk: statements that run programs or write files.
+//! `awk`: its programs, and what they run, read and write.
 
 use ccm_shell::{ShellSpan, ShellWord};
 
-use super::entries::Call;
-use super::{Analyser, shell_words};
+use super::Analyser;
+use super::exact::ExactCall;
 use crate::analysis::WayOut;
-use crate::effect::{CodeSource, Effect};
+use crate::grammars::{OptionGrammar, read_awk};
 use crate::guard_class::GuardClass;
 
+/// Options of gawk, mawk and the original awk, as far as they mean the same.
+const OPTIONS: OptionGrammar = OptionGrammar {
+    letters: "bcf:F:v:E:i:e:l:d::o::p::hMnNOPrsStV",
+    names: &[
+        ("assign=", "v"),
+        ("bignum", "M"),
+        ("characters-as-bytes", "b"),
+        ("csv", "csv"),
+        ("dump-variables=?", "d"),
+        ("exec=", "E"),
+        ("field-separator=", "F"),
+        ("file=", "f"),
+        ("help", "h"),
+        ("include=", "i"),
+        ("lint=?", "lint"),
+        ("load=", "l"),
+        ("non-decimal-data", "n"),
+        ("optimize", "O"),
+        ("posix", "P"),
+        ("pretty-print=?", "o"),
+        ("profile=?", "p"),
+        ("re-interval", "r"),
+        ("sandbox", "S"),
+        ("source=", "e"),
+        ("traditional", "c"),
+        ("use-lc-numeric", "N"),
+        ("version", "V"),
+    ],
+    stops: true,
+    last: "",
+};
+
 impl Analyser<'_> {
-    /// Judges a program of awk.
-    pub(super) fn awk(&mut self, call: &mut Call<'_>, word: &ShellWord, span: ShellSpan) {
-        call.has_code = true;
-        let is_known = word.text().is_some() || !word.known_prefix().is_empty();
-        if !is_known || has_effects(&shell_words::with_placeholders(word)) {
-            self.effect(call.index, Effect::code(CodeSource::Inline, Some(call.name.to_owned())));
-            let what = "the program of `awk` runs programs or writes files";
-            self.finding(call.index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));
+    /// Judges a call of `awk`.
+    pub(super) fn awk(&mut self, call: ExactCall<'_>, all: &[ShellWord]) {
+        let parsed = self.exact_options(call, &OPTIONS, all.get(1..).unwrap_or_default());
+        let mut programs: Vec<&ShellWord> = parsed.values("e").collect();
+        let mut files = &*parsed.operands;
+        let has_files = parsed.has("f") || parsed.has("E");
+        if programs.is_empty() && !has_files && !parsed.has("V") && !parsed.has("h") {
+            let Some((program, rest)) = files.split_first() else { return };
+            programs.push(program);
+            files = rest;
         }
-    }
-}
-
-/// Returns `true` if a program may run other programs or write files. Strings and patterns are skipped.
-pub(super) fn has_effects(program: &str) -> bool {
-    let mut plain = String::with_capacity(program.len());
-    let mut characters = program.chars().peekable();
-    // A slash begins a pattern, unless it divides what stands before.
-    let mut may_divide = false;
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => {
-                skip_to(&mut characters, '"');
-                plain.push('"');
-                may_divide = true;
-            }
-            '/' if !may_divide => {
-                skip_to(&mut characters, '/');
-                plain.push('~');
-                may_divide = true;
-            }
-            '#' => while characters.next_if(|next| *next != '\n').is_some() {},
-            _ => {
-                plain.push(character);
-                if !character.is_whitespace() {
-                    may_divide = character.is_alphanumeric() || matches!(character, '_' | ')' | ']' | '$');
+        let span = self.span(call.index);
+        for option in &parsed.options {
+            let Some(value) = &option.value else { continue };
+            match &*option.name {
+                "f" | "E" => self.script(call.index, value, call.name, call.commands, call.context),
+                "i" if value.text().as_deref() == Some("inplace") => {}
+                "i" => {
+                    self.script(call.index, value, call.name, call.commands, call.context);
+                    self.loaded(call, "a library that is looked up", call.span(value));
                 }
-            }
-        }
-    }
-    let is_pipe = plain.replace("||", "  ").contains('|');
-    let words: Vec<&str> = plain.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '@'))).collect();
-    let runs = words.iter().any(|word| matches!(*word, "system" | "getline" | "@load" | "@include"));
-    is_pipe || runs || plain.contains('@') || prints_to_file(&plain)
-}
-
-fn skip_to(characters: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) {
-    while let Some(next) = characters.next() {
-        if next == '\\' {
-            characters.next();
-        } else if next == end {
-            return;
-        }
-    }
-}
-
-/// Returns `true` for `print … > file`. Within parentheses `>` compares.
-fn prints_to_file(plain: &str) -> bool {
-    plain.match_indices("print").any(|(at, _)| {
-        let mut depth = 0_i32;
-        for character in plain.get(at..).unwrap_or_default().chars() {
-            match character {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                ';' | '\n' | '}' if depth <= 0 => return false,
-                '>' if depth <= 0 => return true,
+                "l" => self.loaded(call, "a library", call.span(value)),
+                "d" | "o" | "p" => self.write_path(call.index, value, call.context),
                 _ => {}
             }
         }
-        false
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statements_with_effects_are_found() {
-        for program in [
-            "BEGIN{system(\"id\")}",
-            "{print > \"/etc/x\"}",
-            "{print | \"sh\"}",
-            "BEGIN{\"id\"|getline x}",
-            "{printf \"%s\", $1 >> f}",
-            "BEGIN { system (\"id\") }",
-            "@load \"x\"",
-            "{x=\"system\";@x(\"id\")}",
-            "$1/2 {print > \"a/b\"}",
-        ] {
-            assert!(has_effects(program), "{program}");
+        let is_in_place = parsed.values("i").any(|value| value.text().as_deref() == Some("inplace"));
+        for option in parsed.options.iter().filter(|option| option.value.is_none()) {
+            let default = match &*option.name {
+                "d" => "awkvars.out",
+                "o" | "p" => "awkprof.out",
+                _ => continue,
+            };
+            self.write_path(call.index, &ShellWord::known(default, span), call.context);
         }
-        for program in [
-            "/foo/ {print}",
-            "{print $1}",
-            "$1 > 5 {print $2}",
-            "$1 > 5 || $2 {print (a > b)}",
-            "{print \"a > b\"}",
-            "/a|b/ {n++} END {print n}",
-            "{print $1 / 2; x = 1 > 0}",
-            "# system\n{print}",
-        ] {
-            assert!(!has_effects(program), "{program}");
+        for program in programs {
+            self.exact_text(call, program, read_awk);
         }
+        for file in files {
+            let is_setting = super::variables::setting_name(file).is_some();
+            if is_in_place && !is_setting {
+                self.write_path(call.index, file, call.context);
+            } else {
+                self.maybe_path(call.index, file, call.context);
+            }
+        }
+    }
+
+    fn loaded(&mut self, call: ExactCall<'_>, what: &str, span: ShellSpan) {
+        let what = format!("`{}` loads {what}", call.name);
+        self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
     }
 }

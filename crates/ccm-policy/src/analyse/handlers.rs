@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
+use super::exact::ExactCall;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
@@ -12,8 +13,12 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 12] = [
+pub(super) const HANDLERS: [&str; 16] = [
     "shell",
+    "env",
+    "sed",
+    "awk",
+    "make",
     "find",
     "kill",
     "chmod",
@@ -37,7 +42,14 @@ impl Analyser<'_> {
         commands: &[ShellCommand],
         context: &CommandContext,
     ) -> bool {
+        let name = all.first().and_then(ShellWord::text).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let exact = ExactCall { index, name, commands, context };
         match handler {
+            "env" => self.env(exact, all),
+            "sed" => self.sed(exact, all),
+            "awk" => self.awk(exact, all),
+            "make" => self.make(exact, all),
             "shell" => self.shell(index, all, commands, context),
             "find" => self.find(index, all, commands, context),
             "kill" => self.kill(index, all),

@@ -74,7 +74,7 @@ impl Analyser<'_> {
         Some(index)
     }
 
-    fn locate(&self, name: &str, context: &CommandContext) -> Option<ProgramLocation> {
+    pub(super) fn locate(&self, name: &str, context: &CommandContext) -> Option<ProgramLocation> {
         let search_path = match &*context.search_path {
             ShellSearchPath::Initial => {
                 self.request.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin")

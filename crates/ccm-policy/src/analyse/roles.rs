@@ -6,7 +6,7 @@ use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
 use super::path_effects::Deletion;
-use super::{Analyser, CommandInput, shell_words};
+use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -81,8 +81,6 @@ impl Analyser<'_> {
                     self.program(&inner, call.commands, &context);
                 }
             }
-            ArgumentRole::Awk => self.awk(call, word, span),
-            ArgumentRole::Sed => self.sed(call, word, span),
             ArgumentRole::Object => call.objects.push(shell_words::shown(word).shown),
             ArgumentRole::Unit => self.unit(call, word),
             ArgumentRole::Host => {
@@ -139,7 +137,7 @@ impl Analyser<'_> {
                 );
             }
             ArgumentRole::Directory => {
-                self.effect_of_directory(call, word);
+                self.directory_effect(index, word, &call.context);
                 call.context.directories = self.enter_directory(index, word, &call.context);
             }
             ArgumentRole::ExtractDirectory => {
@@ -171,10 +169,10 @@ impl Analyser<'_> {
         }
     }
 
-    fn effect_of_directory(&mut self, call: &Call<'_>, word: &ShellWord) {
-        for resolved in super::paths::resolve(word, &call.context.directories) {
+    pub(super) fn directory_effect(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        for resolved in super::paths::resolve(word, &context.directories) {
             let effect = self.path_effect(EffectKind::Read, &resolved);
-            self.effect(call.index, effect);
+            self.effect(index, effect);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
 }
 
 /// Returns a word without its first bytes, which have to be known.
-pub(super) fn without_prefix(word: &ShellWord, length: usize) -> ShellWord {
+pub(crate) fn without_prefix(word: &ShellWord, length: usize) -> ShellWord {
     let mut left = length;
     let mut pieces = Vec::new();
     for piece in &word.pieces {

@@ -53,10 +53,6 @@ pub(crate) enum ArgumentRole {
     Script,
     /// Module of an interpreter, run as a program with all that follows.
     Module,
-    /// Code of awk.
-    Awk,
-    /// Code of sed.
-    Sed,
     /// Object of what the program does, such as a package.
     Object,
     /// Unit of a service manager.
@@ -87,7 +83,7 @@ pub(crate) enum ArgumentRole {
     Device,
 }
 
-const NAMES: [(&str, ArgumentRole); 40] = [
+const NAMES: [(&str, ArgumentRole); 38] = [
     ("text", ArgumentRole::Text),
     ("read", ArgumentRole::Read),
     ("write", ArgumentRole::Write),
@@ -112,8 +108,6 @@ const NAMES: [(&str, ArgumentRole); 40] = [
     ("code", ArgumentRole::Code),
     ("script", ArgumentRole::Script),
     ("module", ArgumentRole::Module),
-    ("awk", ArgumentRole::Awk),
-    ("sed", ArgumentRole::Sed),
     ("object", ArgumentRole::Object),
     ("unit", ArgumentRole::Unit),
     ("host", ArgumentRole::Host),

@@ -1,0 +1,35 @@
+//! Exact grammars of what programs read as code or commands in their words.
+//!
+//! A grammar knows a part of a language. What it does not know it refuses, and never skips: a text that the guard reads
+//! differently than the program does hides commands.
+
+mod awk;
+mod awk_tokens;
+mod make;
+mod options;
+mod sed;
+mod split_string;
+
+pub(crate) use awk::read_awk;
+pub(crate) use make::{MakePiece, read_make};
+pub(crate) use options::{ExactArguments, OptionGrammar};
+pub(crate) use sed::read_sed;
+pub(crate) use split_string::split_string;
+
+/// Reason for which a text is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotExact(pub(crate) &'static str);
+
+/// Action of a text. `None` stands for an object that is known only when the program runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextAction {
+    /// Runs a text in `/bin/sh`.
+    Shell(Option<String>),
+    /// Runs a text in `/bin/sh`, with what the program prints as its input.
+    Piped(Option<String>),
+    /// Reads a file.
+    Read(Option<String>),
+    /// Writes a file.
+    Write(Option<String>),
+}

@@ -1,0 +1,407 @@
+//! Scripts of GNU sed.
+
+use super::{NotExact, TextAction};
+
+/// Returns the actions of a script outside of its input and output. The parts of `-e` are joined by line ends.
+pub(crate) fn read_sed(script: &str) -> Result<Vec<TextAction>, NotExact> {
+    let mut reader = SedReader { rest: script, actions: Vec::new(), depth: 0 };
+    while reader.command()? {}
+    if reader.depth == 0 { Ok(reader.actions) } else { Err(NotExact("a block without an end")) }
+}
+
+struct SedReader<'s> {
+    rest: &'s str,
+    actions: Vec<TextAction>,
+    /// Number of open blocks.
+    depth: u32,
+}
+
+impl<'s> SedReader<'s> {
+    /// Reads a command with its addresses. Returns `false` at the end of the script.
+    fn command(&mut self) -> Result<bool, NotExact> {
+        self.rest = self.rest.trim_start_matches(|c: char| c == ';' || c.is_ascii_whitespace());
+        if self.rest.is_empty() {
+            return Ok(false);
+        }
+        let has_address = self.address(false)?;
+        self.blanks();
+        if has_address && self.next_if(',') {
+            self.blanks();
+            if !self.address(true)? {
+                return Err(NotExact("a comma without an address"));
+            }
+            self.blanks();
+        }
+        if self.next_if('!') {
+            self.blanks();
+        }
+        let name = self.next().ok_or(NotExact("an address without a command"))?;
+        match name {
+            '{' => self.depth += 1,
+            '}' => {
+                self.depth = self.depth.checked_sub(1).ok_or(NotExact("a brace without a block"))?;
+                self.end()?;
+            }
+            '#' if !has_address => {
+                self.line();
+            }
+            '=' | 'd' | 'D' | 'F' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' => {
+                self.end()?;
+            }
+            'q' | 'Q' | 'l' => {
+                self.blanks();
+                self.digits();
+                self.end()?;
+            }
+            ':' if !has_address => self.label(true)?,
+            'b' | 't' | 'T' => self.label(false)?,
+            'a' | 'i' | 'c' => {
+                self.text()?;
+            }
+            'e' => {
+                self.blanks();
+                let is_input = self.rest.is_empty() || self.rest.starts_with('\n');
+                let text = self.text()?;
+                // Backslashes are removed by rules of their own.
+                self.actions.push(TextAction::Shell(text.filter(|text| !is_input && !text.contains('\\'))));
+            }
+            'r' | 'R' => {
+                let file = self.file()?;
+                self.actions.push(TextAction::Read(Some(file)));
+            }
+            'w' | 'W' => {
+                let file = self.file()?;
+                self.actions.push(TextAction::Write(Some(file)));
+            }
+            's' => self.substitution()?,
+            'y' => {
+                let delimiter = self.delimiter()?;
+                self.delimited(delimiter, false)?;
+                self.delimited(delimiter, false)?;
+                self.end()?;
+            }
+            _ => return Err(NotExact("a command that is not known")),
+        }
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.rest.chars().next()?;
+        self.rest = self.rest.get(next.len_utf8()..).unwrap_or_default();
+        Some(next)
+    }
+
+    fn next_if(&mut self, expected: char) -> bool {
+        let rest = self.rest.strip_prefix(expected);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn blanks(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t']);
+    }
+
+    /// Skips digits. Returns `true` if there is one.
+    fn digits(&mut self) -> bool {
+        let behind = self.rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let has_digit = behind.len() < self.rest.len();
+        self.rest = behind;
+        has_digit
+    }
+
+    /// Returns the rest of the line.
+    fn line(&mut self) -> &'s str {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line
+    }
+
+    /// Reads the end of a command.
+    fn end(&mut self) -> Result<(), NotExact> {
+        self.blanks();
+        match self.rest.chars().next() {
+            None | Some('}' | '#') => Ok(()),
+            Some('\n' | ';') => {
+                self.next();
+                Ok(())
+            }
+            Some(_) => Err(NotExact("something behind a command")),
+        }
+    }
+
+    /// Reads an address. Returns `false` if there is none.
+    fn address(&mut self, is_second: bool) -> Result<bool, NotExact> {
+        match self.rest.chars().next() {
+            Some(first @ ('/' | '\\')) => {
+                self.next();
+                let delimiter = if first == '/' { '/' } else { self.delimiter()? };
+                self.delimited(delimiter, true)?;
+                self.blanks();
+                while self.next_if('I') || self.next_if('M') {
+                    self.blanks();
+                }
+            }
+            Some('$') => {
+                self.next();
+            }
+            Some('0'..='9') => {
+                self.digits();
+                if self.rest.trim_start_matches([' ', '\t']).starts_with('~') {
+                    self.blanks();
+                    self.next();
+                    self.number()?;
+                }
+            }
+            Some('+' | '~') if is_second => {
+                self.next();
+                self.number()?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn number(&mut self) -> Result<(), NotExact> {
+        self.blanks();
+        if self.digits() { Ok(()) } else { Err(NotExact("an address without its number")) }
+    }
+
+    /// Reads the character that parts the patterns of a command.
+    fn delimiter(&mut self) -> Result<char, NotExact> {
+        let delimiter =
+            self.next().filter(|delimiter| delimiter.is_ascii() && !matches!(delimiter, '\\' | '\n'));
+        delimiter.ok_or(NotExact("a pattern without a delimiter"))
+    }
+
+    /// Skips to the end of a pattern or replacement.
+    fn delimited(&mut self, delimiter: char, is_pattern: bool) -> Result<(), NotExact> {
+        let end = end_of_delimited(self.rest, delimiter, false);
+        // Versions differ in whether a delimiter in brackets ends the pattern.
+        if is_pattern && end != end_of_delimited(self.rest, delimiter, true) {
+            return Err(NotExact("a delimiter in brackets"));
+        }
+        self.rest = end.and_then(|end| self.rest.get(end..)).ok_or(NotExact("a pattern without an end"))?;
+        Ok(())
+    }
+
+    fn substitution(&mut self) -> Result<(), NotExact> {
+        let delimiter = self.delimiter()?;
+        self.delimited(delimiter, true)?;
+        self.delimited(delimiter, false)?;
+        loop {
+            match self.rest.chars().next() {
+                Some('i' | 'I' | 'm' | 'M' | 'p' | 'g' | '0'..='9') => {}
+                Some('e') => self.actions.push(TextAction::Shell(None)),
+                Some('w') => {
+                    self.next();
+                    let file = self.file()?;
+                    self.actions.push(TextAction::Write(Some(file)));
+                    return Ok(());
+                }
+                _ => return self.end(),
+            }
+            self.next();
+        }
+    }
+
+    fn label(&mut self, is_definition: bool) -> Result<(), NotExact> {
+        self.blanks();
+        let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let behind = self.rest.trim_start_matches(is_label);
+        if is_definition && behind.len() == self.rest.len() {
+            return Err(NotExact("a label without a name"));
+        }
+        self.rest = behind;
+        self.end()
+    }
+
+    fn file(&mut self) -> Result<String, NotExact> {
+        self.blanks();
+        let file = self.line();
+        if file.is_empty() { Err(NotExact("a command without its file")) } else { Ok(file.to_owned()) }
+    }
+
+    /// Reads the text of `a`, `i`, `c` and `e`, which ends at a line end without a backslash.
+    fn text(&mut self) -> Result<Option<String>, NotExact> {
+        self.blanks();
+        if self.rest.starts_with("\\ ") || self.rest.starts_with("\\\t") {
+            return Err(NotExact("a backslash in front of a blank"));
+        }
+        let mut is_escaped = false;
+        let end = self.rest.find(|c: char| {
+            let ends = c == '\n' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            ends
+        });
+        if end.is_none() && is_escaped {
+            return Err(NotExact("a backslash at the end of the script"));
+        }
+        let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        Ok(Some(text.to_owned()))
+    }
+}
+
+/// Returns the position behind the next delimiter without a backslash on the same line.
+fn end_of_delimited(text: &str, delimiter: char, knows_brackets: bool) -> Option<usize> {
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\n' => return None,
+            _ if character == delimiter => return Some(at + 1),
+            '\\' => {
+                characters.next()?;
+            }
+            '[' if knows_brackets => {
+                let length = end_of_brackets(text.get(at..)?)?;
+                while characters.offset() < at + length {
+                    characters.next();
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Maximum length of the name of a class of characters, such as `[:alnum:]`.
+const MAX_CLASS_NAME: usize = 16;
+
+/// Returns the length of the expression in brackets with which a text begins. A line end ends no expression.
+pub(super) fn end_of_brackets(text: &str) -> Option<usize> {
+    let mut at = 1;
+    let rest = |at: usize| text.get(at..).unwrap_or_default();
+    at += usize::from(rest(at).starts_with('^'));
+    at += usize::from(rest(at).starts_with(']'));
+    loop {
+        let next = rest(at).chars().next()?;
+        let class = rest(at).strip_prefix('[').and_then(|inner| {
+            let mark = inner.chars().next().filter(|mark| matches!(mark, ':' | '.' | '='))?;
+            // The names of classes are short.
+            let name: String = inner.chars().skip(1).take(MAX_CLASS_NAME).collect();
+            let length = name.find(&format!("{mark}]"))?;
+            Some("[:".len() + length + ":]".len())
+        });
+        match (next, class) {
+            ('\n', _) => return None,
+            (']', _) => return Some(at + 1),
+            (_, Some(length)) => at += length,
+            (other, None) => at += other.len_utf8(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(script: &str) -> String {
+        let Ok(actions) = read_sed(script) else { return "?".to_owned() };
+        let action = |action: &TextAction| match action {
+            TextAction::Shell(text) => format!("sh {}", text.as_deref().unwrap_or("?")),
+            TextAction::Piped(text) => format!("| {}", text.as_deref().unwrap_or("?")),
+            TextAction::Read(file) => format!("r {}", file.as_deref().unwrap_or("?")),
+            TextAction::Write(file) => format!("w {}", file.as_deref().unwrap_or("?")),
+        };
+        actions.iter().map(action).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn actions_are_found() {
+        for (script, expected) in [
+            ("s/^/id/e", "sh ?"),
+            ("w /etc/passwd", "w /etc/passwd"),
+            ("1e id", "sh id"),
+            ("1 ! e id -u", "sh id -u"),
+            ("e", "sh ?"),
+            ("e echo a\\\nb", "sh ?"),
+            ("s/a/b/w out", "w out"),
+            ("s|a|b|gw out\np", "w out"),
+            ("/x/W f", "w f"),
+            ("p;e id", "sh id"),
+            ("$!{p;w f\n}", "w f"),
+            ("\\,x,w f", "w f"),
+            ("1~2w f", "w f"),
+            ("1,+3e id", "sh id"),
+            ("r /etc/shadow", "r /etc/shadow"),
+            ("1R ../x", "r ../x"),
+            (": x\ne id", "sh id"),
+            ("# c\\\ne id", "sh id"),
+            ("r x\\\ne id", "r x\\, sh id"),
+            ("bx;e id\n:x", "sh id"),
+            ("a\\\ntext\ne id", "sh id"),
+            ("a text\\\ne no\ne id", "sh id"),
+            ("s/[[:space:]]*[^]]/b/;e id", "sh id"),
+            ("s/\\[/b/;e id", "sh id"),
+            ("s/a/b/ ; e id", "sh id"),
+        ] {
+            assert_eq!(shown(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn ordinary_scripts_have_no_actions() {
+        for script in [
+            "s/a/b/",
+            "s/a/b/g;s/e/w/",
+            "s|/old|/new|g",
+            "/we/d",
+            "1,$p",
+            "1,20p",
+            "y/ew/we/",
+            "$!N;P;D",
+            "a w f",
+            ":e;N;$!be",
+            ":a;N;$!ba;s/\\n/ /g",
+            "$!{N;ba}",
+            "/a/,/b/{s/x/y/;p}",
+            "/a/I,/b/ M { s/x/y/ ; p ; }",
+            "s/a\\/e/b/",
+            "1i\\\nwe",
+            "# w f",
+            "\\,e,d",
+            "10q",
+            "q 5;p",
+            "s/x/y/2p",
+            "s/[\\/]/x/",
+            "s,[^/]*$,,",
+            "s/[ \\t]*$//",
+            "/^$/d",
+            "/^#/!s/a/b/",
+            "0~3d",
+            "2,~4d",
+            "",
+        ] {
+            assert_eq!(shown(script), "", "{script}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for script in [
+            "s/a",
+            "s/[/]/#/;e rm -r x",
+            "s/[\\\\/]/x/;e id",
+            "/[/]/d",
+            "s/a/b/k",
+            "p p",
+            "1{p}e id",
+            "b x y",
+            ":x{",
+            "a\\ \ntext",
+            "a x\\",
+            "1,p",
+            "+1p",
+            "}",
+            "{p",
+            "é",
+            "séaébé",
+            "v 4.2",
+            "s/a\nb/c/",
+            "1",
+            "r",
+        ] {
+            assert_eq!(shown(script), "?", "{script}");
+        }
+    }
+}

@@ -64,12 +64,12 @@ pub fn analyse(request: &PolicyRequest, lookup: &dyn Lookup, limits: &AnalysisLi
     };
     match &request.command {
         RequestCommand::Text { text, dialect } => {
-            let context = CommandContext { dialect: *dialect, ..context };
+            let context = CommandContext { dialect: *dialect, ..context.clone() };
             analyser.text(text, &context);
         }
         RequestCommand::Words(words) => analyser.argv(words, &context),
     }
-    analyser.added_variables();
+    analyser.added_variables(&context);
     analyser.analysis
 }
 
@@ -151,7 +151,7 @@ impl<'a> Analyser<'a> {
     }
 
     /// Judges the variables that the caller adds to the environment.
-    fn added_variables(&mut self) {
+    fn added_variables(&mut self, context: &CommandContext) {
         if self.analysis.commands.is_empty() {
             return;
         }
@@ -159,6 +159,10 @@ impl<'a> Analyser<'a> {
         for (name, value) in &self.request.added_variables {
             let value = ShellWord::known(value, span);
             self.added_variable(0, name, &value, span);
+            let program =
+                self.analysis.commands.first().and_then(AnalysedCommand::base_name).map(str::to_owned);
+            let call = exact::ExactCall { index: 0, name: "make", commands: &[], context };
+            self.variable_of_make(call, name, &value, program.as_deref());
         }
     }
 

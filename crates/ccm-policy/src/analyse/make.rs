@@ -74,6 +74,9 @@ const COMMANDS: [&str; 29] = [
 /// Characters that a shell reads as more than a part of a word.
 const SHELL_CHARACTERS: [char; 9] = [';', '&', '|', '<', '>', '(', ')', '`', '\n'];
 
+/// Characters of a shell whose meaning depends on where a recipe uses the value.
+const QUOTES: [char; 4] = ['"', '\'', '\\', '$'];
+
 impl Analyser<'_> {
     /// Judges a call of `make`.
     pub(super) fn make(&mut self, call: ExactCall<'_>, all: &[ShellWord]) {
@@ -217,12 +220,18 @@ impl Analyser<'_> {
         self.shell_pieces(call, &pieces, value);
         let word = joined(&pieces, span);
         let Some(text) = word.text() else {
-            if COMMANDS.contains(&name) {
+            let is_output = pieces.iter().any(|piece| matches!(piece, MakePiece::Shell(_)));
+            let known = shell_words::with_placeholders(&word);
+            if COMMANDS.contains(&name)
+                || is_output
+                || known.contains(SHELL_CHARACTERS)
+                || known.contains(QUOTES)
+            {
                 self.not_exact(call, &format!("the value of {name} is computed"), span);
             }
             return;
         };
-        if text.contains(['"', '\'', '\\', '$']) {
+        if text.contains(QUOTES) {
             // What the quotes quote depends on the recipe.
             self.not_exact(call, &format!("the value of {name} has quotes"), span);
             return;

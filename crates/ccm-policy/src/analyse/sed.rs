@@ -2,8 +2,8 @@
 
 use ccm_shell::ShellWord;
 
+use super::Analyser;
 use super::exact::ExactCall;
-use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::grammars::{OptionGrammar, read_sed};
 use crate::guard_class::GuardClass;
@@ -61,9 +61,16 @@ impl Analyser<'_> {
                 self.read_path(call.index, file, call.context);
             }
         }
-        let has_directory = |suffix: &&ShellWord| shell_words::with_placeholders(suffix).contains('/');
-        if let Some(suffix) = parsed.values("i").find(has_directory) {
-            let what = "`sed -i` writes copies to another directory";
+        for suffix in parsed.values("i") {
+            self.copies_in_place(call, suffix, files);
+        }
+    }
+
+    /// Judges the copies that `sed -i SUFFIX` leaves: `*` in the suffix stands for the name of the file.
+    fn copies_in_place(&mut self, call: ExactCall<'_>, suffix: &ShellWord, files: &[ShellWord]) {
+        let text = suffix.text().filter(|text| !text.contains(['*', '/']));
+        let Some(text) = text else {
+            let what = "`sed -i` writes copies in a place that is not known";
             self.finding(
                 call.index,
                 GuardClass::WriteOutside,
@@ -71,6 +78,12 @@ impl Analyser<'_> {
                 call.span(suffix),
                 Some(WayOut::NamePath),
             );
+            return;
+        };
+        for file in files {
+            let mut copy = file.clone();
+            copy.pieces.extend(ShellWord::known(&*text, file.span).pieces);
+            self.write_path(call.index, &copy, call.context);
         }
     }
 

@@ -1,11 +1,12 @@
 //! Shells: the texts, files and inputs that they run.
 
-use ccm_shell::{ShellCommand, ShellDialect, ShellWord};
+use ccm_shell::{ShellCommand, ShellDialect, ShellWord, join_path};
 
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{CodeSource, Effect};
 use crate::guard_class::GuardClass;
+use crate::lookup::LookupPathKind;
 
 /// Shells that parse their options as dash and bash do.
 const KNOWN: [&str; 5] = ["sh", "dash", "ash", "bash", "rbash"];
@@ -202,6 +203,7 @@ impl Analyser<'_> {
             None if options.takes_text => {}
             Some((script, rest)) if !options.takes_input => {
                 self.script(index, script, &base, commands, context);
+                self.script_on_path(index, operands, commands, context);
                 for word in rest {
                     self.maybe_path(index, word, context);
                 }
@@ -210,6 +212,24 @@ impl Analyser<'_> {
                 let context = CommandContext { dialect, ..context.clone() };
                 self.code_from_input(index, &base, commands, &context);
             }
+        }
+    }
+
+    /// Judges a script that bash looks up among the programs, since there is no such file.
+    fn script_on_path(
+        &mut self,
+        index: usize,
+        operands: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        let name = operands.first().and_then(ShellWord::text).filter(|name| !name.contains('/'));
+        let Some(name) = name else { return };
+        let is_file = context.directories.only().is_some_and(|directory| {
+            self.lookup.path_kind(&join_path(directory, &name)) != LookupPathKind::Missing
+        });
+        if !is_file && self.locate(&name, context).is_some() {
+            self.program(operands, commands, &context.within(index));
         }
     }
 

@@ -28,7 +28,8 @@ impl Analyser<'_> {
             }
             return;
         }
-        if Self::is_download(word, commands) {
+        let is_url = word.known_prefix().contains("://");
+        if is_url || Self::is_download(word, commands) {
             self.code_from_pipe(index, name, span);
             return;
         }

@@ -13,7 +13,13 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 16] = [
+pub(super) const HANDLERS: [&str; 22] = [
+    "python",
+    "perl",
+    "node",
+    "ruby",
+    "php",
+    "lua",
     "shell",
     "env",
     "sed",
@@ -46,6 +52,12 @@ impl Analyser<'_> {
         let name = name.rsplit('/').next().unwrap_or_default();
         let exact = ExactCall { index, name, commands, context };
         match handler {
+            "python" => self.python(exact, all),
+            "perl" => self.perl(exact, all),
+            "node" => self.node(exact, all),
+            "ruby" => self.ruby(exact, all),
+            "php" => self.php(exact, all),
+            "lua" => self.lua(exact, all),
             "env" => self.env(exact, all),
             "sed" => self.sed(exact, all),
             "awk" => self.awk(exact, all),

@@ -7,7 +7,8 @@ use crate::analyse::shell_words::without_prefix;
 /// Options of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OptionGrammar {
-    /// Letters, as for `getopt`: `:` behind a letter takes a value, `::` only an attached one.
+    /// Letters, as for `getopt`: `:` behind a letter takes a value, `::` only an attached one. `#` takes digits that are
+    /// attached, behind which further letters may follow.
     pub(crate) letters: &'static str,
     /// Long names and the option with the same meaning, which is a letter or the name itself: `("file=", "f")`. `=`
     /// behind the name takes a value, `=?` only an attached one.
@@ -37,6 +38,7 @@ pub(crate) struct ExactArguments {
 
 enum OptionValueKind {
     None,
+    Digits,
     Required,
     Attached,
 }
@@ -114,11 +116,17 @@ impl OptionGrammar {
         prefix: &str,
         rest: &mut impl Iterator<Item = &'w ShellWord>,
     ) -> Option<()> {
-        for (at, letter) in prefix.char_indices().skip(1) {
+        let mut letters = prefix.char_indices().skip(1).peekable();
+        while let Some((at, letter)) = letters.next() {
             let name = letter.to_string();
             let attached = without_prefix(word, at + letter.len_utf8());
             let value = match self.letter(letter)? {
                 OptionValueKind::None => {
+                    parsed.options.push(ExactOption { name, value: None });
+                    continue;
+                }
+                OptionValueKind::Digits => {
+                    while letters.next_if(|(_, digit)| digit.is_ascii_digit()).is_some() {}
                     parsed.options.push(ExactOption { name, value: None });
                     continue;
                 }
@@ -150,6 +158,7 @@ impl OptionGrammar {
         let at = self.letters.find(letter).filter(|_| letter.is_ascii_alphanumeric())?;
         let behind = self.letters.get(at + 1..).unwrap_or_default();
         Some(match behind.strip_prefix(':') {
+            None if behind.starts_with('#') => OptionValueKind::Digits,
             None => OptionValueKind::None,
             Some(behind) if behind.starts_with(':') => OptionValueKind::Attached,
             Some(_) => OptionValueKind::Required,
@@ -179,7 +188,7 @@ mod tests {
     use super::*;
 
     const GRAMMAR: OptionGrammar = OptionGrammar {
-        letters: "ab:c::m:",
+        letters: "ab:c::m:0#",
         names: &[("bar=", "b"), ("baz=", "b"), ("cut=?", "c"), ("all", "a"), ("also", "also")],
         stops: false,
         last: "m",
@@ -208,6 +217,7 @@ mod tests {
             (&["--ba", "x", "--bar=", "--cut", "y", "--cu=z"], "b=x b= c c=z | y"),
             (&["--al"], "?--al |"),
             (&["--all=x", "y"], "?--all=x | y"),
+            (&["-0777ab1", "-0"], "0 a b=1 0 |"),
             (&["-b"], "?-b |"),
             (&["-ax", "y"], "a ?-ax | y"),
             (&["-", "-a"], "a | -"),

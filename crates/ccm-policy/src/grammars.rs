@@ -9,12 +9,17 @@ mod make;
 mod options;
 mod sed;
 mod split_string;
+mod statements;
 
 pub(crate) use awk::read_awk;
 pub(crate) use make::{MakePiece, read_make};
 pub(crate) use options::{ExactArguments, OptionGrammar};
 pub(crate) use sed::read_sed;
 pub(crate) use split_string::split_string;
+pub(crate) use statements::{
+    only_reads_sqlite, read_dc, read_mysql, read_psql, read_psql_input, read_sqlite, read_sqlite_input,
+    shell_of_command,
+};
 
 /// Reason for which a text is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,4 +37,6 @@ pub(crate) enum TextAction {
     Read(Option<String>),
     /// Writes a file.
     Write(Option<String>),
+    /// Runs a file in the language of the text.
+    Script(Option<String>),
 }

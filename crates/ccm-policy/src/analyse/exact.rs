@@ -83,7 +83,8 @@ impl Analyser<'_> {
             let (TextAction::Shell(object)
             | TextAction::Piped(object)
             | TextAction::Read(object)
-            | TextAction::Write(object)) = action;
+            | TextAction::Write(object)
+            | TextAction::Script(object)) = action;
             let word = match object {
                 Some(text) => ShellWord::known(text, span),
                 None => shell_words::unknown("…", span),
@@ -98,6 +99,7 @@ impl Analyser<'_> {
                 }
                 TextAction::Read(_) => self.read_path(call.index, &word, &context),
                 TextAction::Write(_) => self.write_path(call.index, &word, &context),
+                TextAction::Script(_) => self.script(call.index, &word, call.name, call.commands, &context),
             }
         }
     }

@@ -9,11 +9,18 @@ use super::exact::ExactCall;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
+use crate::grammars::{TextAction, shell_of_command};
 use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 22] = [
+pub(super) const HANDLERS: [&str; 28] = [
+    "sqlite",
+    "psql",
+    "mysql",
+    "dc",
+    "m4",
+    "debugger",
     "python",
     "perl",
     "node",
@@ -58,6 +65,11 @@ impl Analyser<'_> {
             "ruby" => self.ruby(exact, all),
             "php" => self.php(exact, all),
             "lua" => self.lua(exact, all),
+            "sqlite" => self.sqlite(exact, all),
+            "psql" => self.psql(exact, all),
+            "mysql" => self.mysql(exact, all),
+            "dc" => self.dc(exact, all),
+            "m4" => self.m4(exact, all),
             "env" => self.env(exact, all),
             "sed" => self.sed(exact, all),
             "awk" => self.awk(exact, all),
@@ -78,6 +90,15 @@ impl Analyser<'_> {
             }
             "editor" => {
                 self.editor(index, all);
+                self.shell_commands(exact, all, &["-c", "--cmd"]);
+                return false;
+            }
+            "debugger" => {
+                self.shell_commands(
+                    exact,
+                    all,
+                    &["-ex", "--ex", "-eval-command", "--eval-command", "-iex", "-o"],
+                );
                 return false;
             }
             "bind_mounts" => {
@@ -265,6 +286,20 @@ impl Analyser<'_> {
             let is_line = prefix.get(1..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
             if prefix.len() > 1 && prefix.starts_with('+') && !is_line && !prefix.starts_with("+/") {
                 self.inline_code(index, "the editor", word, self.span(index));
+            }
+        }
+    }
+
+    /// Judges commands that start a shell, among those that an editor or debugger gets.
+    fn shell_commands(&mut self, call: ExactCall<'_>, all: &[ShellWord], options: &[&str]) {
+        for (position, word) in all.iter().enumerate().skip(1) {
+            let Some(text) = word.text() else { continue };
+            let behind =
+                all.get(position + 1).filter(|_| options.contains(&&*text)).and_then(ShellWord::text);
+            let attached = options.iter().find_map(|option| text.strip_prefix(option)?.strip_prefix('='));
+            let command = behind.as_deref().or(attached).or(text.strip_prefix('+'));
+            if let Some(shell) = command.and_then(shell_of_command) {
+                self.text_actions(call, &[TextAction::Shell(shell)], call.span(word));
             }
         }
     }

@@ -1,0 +1,312 @@
+//! Texts of database clients and of `dc`: SQL, and commands of the client itself.
+
+use super::{NotExact, TextAction};
+
+/// Commands of the sqlite shell that print or set how something is printed.
+const SQLITE_COMMANDS: [&str; 28] = [
+    "bail",
+    "binary",
+    "changes",
+    "databases",
+    "dbinfo",
+    "dump",
+    "echo",
+    "eqp",
+    "exit",
+    "explain",
+    "fullschema",
+    "headers",
+    "help",
+    "indexes",
+    "indices",
+    "limit",
+    "mode",
+    "nullvalue",
+    "parameter",
+    "print",
+    "quit",
+    "schema",
+    "separator",
+    "show",
+    "stats",
+    "tables",
+    "timeout",
+    "timer",
+];
+
+/// Words of SQL with which sqlite opens files or loads code.
+const SQLITE_WORDS: [&str; 8] =
+    ["attach", "edit", "fsdir", "load_extension", "readfile", "writefile", "zipfile", "fts3_tokenizer"];
+
+/// Words of SQL with which PostgreSQL opens files of the server, or runs programs there.
+const POSTGRES_WORDS: [&str; 14] = [
+    "dblink",
+    "extension",
+    "lo_export",
+    "lo_import",
+    "load",
+    "pg_ls_dir",
+    "pg_read_binary_file",
+    "pg_read_file",
+    "pg_stat_file",
+    "plperlu",
+    "plpython3u",
+    "plpythonu",
+    "plsh",
+    "program",
+];
+
+/// Words of SQL with which MySQL opens files or loads code.
+const MYSQL_WORDS: [&str; 6] = ["dumpfile", "infile", "load_file", "outfile", "plugin", "soname"];
+
+/// Returns the words of SQL, in lower case.
+fn words(sql: &str) -> impl Iterator<Item = String> {
+    let parts = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    parts.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
+
+/// Refuses SQL with one of some words, wherever the word stands.
+fn check_words(sql: &str, refused: &[&str]) -> Result<(), NotExact> {
+    if words(sql).any(|word| refused.contains(&&*word)) {
+        return Err(NotExact("a statement that opens files, loads code or runs programs"));
+    }
+    Ok(())
+}
+
+/// Returns the actions of a word for sqlite: one command of its shell, or SQL.
+pub(crate) fn read_sqlite(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    let Some(command) = text.strip_prefix('.') else {
+        check_words(text, &SQLITE_WORDS)?;
+        let all: Vec<String> = words(text).collect();
+        let writes =
+            all.windows(2).any(|pair| matches!(pair, [one, other] if one == "vacuum" && other == "into"));
+        return if writes { Err(NotExact("a statement that writes a file")) } else { Ok(Vec::new()) };
+    };
+    let has_quotes = command.contains(['"', '\'', '\\']);
+    let mut parts = command.split_ascii_whitespace();
+    let name = parts.next().unwrap_or_default();
+    let arguments: Vec<&str> = parts.collect();
+    let object = |at: usize| arguments.get(at).map(ToString::to_string).filter(|_| !has_quotes);
+    match (name, &*arguments) {
+        ("shell" | "system", _) => Ok(vec![TextAction::Shell(
+            Some(arguments.join(" ")).filter(|text| !has_quotes && !text.is_empty()),
+        )]),
+        ("read", [file]) if !file.starts_with(['|', '"', '\'']) => Ok(vec![TextAction::Script(object(0))]),
+        ("import", [file, _]) if !file.starts_with(['|', '"', '\'', '-']) => {
+            Ok(vec![TextAction::Read(object(0))])
+        }
+        ("output" | "once", [file]) if !file.starts_with(['|', '"', '\'', '-']) => {
+            Ok(vec![TextAction::Write(object(0))])
+        }
+        ("output", []) => Ok(Vec::new()),
+        ("backup" | "save" | "clone" | "open", [file]) if !file.starts_with('-') => {
+            Ok(vec![TextAction::Write(object(0))])
+        }
+        (name, _) if SQLITE_COMMANDS.contains(&name) => Ok(Vec::new()),
+        _ => Err(NotExact("a command of sqlite that is not known")),
+    }
+}
+
+/// Returns `true` if a word for sqlite changes no database.
+pub(crate) fn only_reads_sqlite(text: &str) -> bool {
+    if text.starts_with('.') {
+        return read_sqlite(text).is_ok_and(|actions| actions.is_empty());
+    }
+    let text = text.trim();
+    let is_single = !text.trim_end_matches(';').contains(';');
+    let first = words(text).next().unwrap_or_default();
+    is_single && matches!(&*first, "select" | "explain" | "values")
+        || first == "pragma" && is_single && !text.contains(['=', '('])
+}
+
+/// Returns the actions of the standard input of sqlite.
+pub(crate) fn read_sqlite_input(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    let mut actions = Vec::new();
+    let mut sql = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with('.') {
+            actions.extend(read_sqlite(line.trim_start())?);
+        } else {
+            sql += line;
+            sql.push('\n');
+        }
+    }
+    actions.extend(read_sqlite(sql.trim_start_matches('.'))?);
+    Ok(actions)
+}
+
+/// Returns the actions of `psql -c`: one command of psql, or SQL for the server.
+pub(crate) fn read_psql(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    let Some(command) = text.strip_prefix('\\') else {
+        return read_postgres(text);
+    };
+    let (name, arguments) = command.split_once([' ', '\t']).unwrap_or((command, ""));
+    if name == "!" {
+        let text = Some(arguments.trim().to_owned());
+        return Ok(vec![TextAction::Shell(text.filter(|text| !text.is_empty() && !text.contains('\n')))]);
+    }
+    if arguments.contains(['\\', '`', '|', ':', '\n']) {
+        return Err(NotExact("a command of psql with more than plain words"));
+    }
+    let plain = name.trim_end_matches(['+', 'S']);
+    let is_plain = plain.chars().all(|c| c.is_ascii_alphabetic());
+    let file = Some(arguments.trim().to_owned()).filter(|file| !file.contains(['\'', '"', ' ']));
+    match plain {
+        "i" | "ir" | "include" | "include_relative" => Ok(vec![TextAction::Script(file)]),
+        "l" | "list" | "timing" | "conninfo" | "x" | "z" | "sf" | "sv" | "encoding" | "a" | "t" | "h"
+        | "q" => Ok(Vec::new()),
+        _ if is_plain && plain.starts_with('d') => Ok(Vec::new()),
+        _ => Err(NotExact("a command of psql that is not known")),
+    }
+}
+
+/// Returns the actions of the standard input of psql, in which a command may stand anywhere.
+pub(crate) fn read_psql_input(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    if text.contains('\\') { Err(NotExact("commands of psql")) } else { read_postgres(text) }
+}
+
+fn read_postgres(sql: &str) -> Result<Vec<TextAction>, NotExact> {
+    check_words(sql, &POSTGRES_WORDS)?;
+    let all: Vec<String> = words(sql).collect();
+    let is_copy = all.iter().any(|word| word == "copy")
+        && !all.iter().any(|word| matches!(&**word, "stdin" | "stdout"));
+    let is_system =
+        all.windows(2).any(|pair| matches!(pair, [one, other] if one == "alter" && other == "system"));
+    if is_copy || is_system {
+        return Err(NotExact("a statement that opens files, or changes the server"));
+    }
+    Ok(Vec::new())
+}
+
+/// Returns the actions of `mysql -e`, or of its standard input: SQL with commands of the client.
+pub(crate) fn read_mysql(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    if let Some(command) = text.strip_prefix("\\!").or_else(|| text.strip_prefix("system ")) {
+        let is_single = !command.contains(['\n', '\\']);
+        let command = command.trim().to_owned();
+        return Ok(vec![TextAction::Shell(Some(command).filter(|command| is_single && !command.is_empty()))]);
+    }
+    if text.contains('\\') {
+        return Err(NotExact("a backslash, which may begin a command of mysql"));
+    }
+    check_words(text, &MYSQL_WORDS)?;
+    let commands = ["system", "source", "tee", "pager", "edit", "delimiter", "connect", "sandbox"];
+    let is_command = |part: &str| {
+        let first = words(part).next().unwrap_or_default();
+        commands.contains(&&*first)
+    };
+    if text.split(['\n', ';']).any(is_command) {
+        return Err(NotExact("a command of mysql"));
+    }
+    Ok(Vec::new())
+}
+
+/// Returns the actions of a program of `dc`, in which `!` runs the rest of the line.
+pub(crate) fn read_dc(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    let mut actions = Vec::new();
+    let has_strings = text.contains(['[', '#']);
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some((_, behind)) = rest.split_once('!') {
+            // `!<`, `!>` and `!=` compare.
+            if behind.starts_with(['<', '>', '=']) {
+                rest = behind.get(1..).unwrap_or_default();
+                continue;
+            }
+            actions.push(TextAction::Shell(Some(behind.to_owned()).filter(|_| !has_strings)));
+            break;
+        }
+    }
+    Ok(actions)
+}
+
+/// Returns the text for a shell of a command of vi or gdb, such as `:!ls`, `w !ls` or `shell ls`. `None` for another
+/// command.
+pub(crate) fn shell_of_command(text: &str) -> Option<Option<String>> {
+    let text = text.trim_start_matches([':', ' ', '\t']);
+    let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '%' | ',' | '$' | '.'));
+    let shell = ["shell ", "w !", "write !", "r !", "read !", "!"]
+        .iter()
+        .find_map(|start| text.strip_prefix(start))?;
+    // The editor replaces names of files, and the last command.
+    let is_plain = !shell.contains(['%', '#', '!', '\\', '<', '\n', '|']);
+    Some(Some(shell.trim().to_owned()).filter(|shell| is_plain && !shell.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Read = fn(&str) -> Result<Vec<TextAction>, NotExact>;
+
+    #[test]
+    fn texts_are_read_exactly_or_refused() {
+        let shell = |text: &str| Ok(vec![TextAction::Shell(Some(text.to_owned()))]);
+        let unknown = || Ok(vec![TextAction::Shell(None)]);
+        let harmless = || Ok(Vec::new());
+        for (read, text, expected) in [
+            (read_sqlite as Read, "select * from t where note = 'credit'", harmless()),
+            (read_sqlite, ".shell rm -r x", shell("rm -r x")),
+            (read_sqlite, ".system echo \"a b\"", unknown()),
+            (read_sqlite, ".tables", harmless()),
+            (read_sqlite, ".mode csv", harmless()),
+            (read_sqlite, ".read x.sql", Ok(vec![TextAction::Script(Some("x.sql".to_owned()))])),
+            (read_sqlite, ".output /etc/x", Ok(vec![TextAction::Write(Some("/etc/x".to_owned()))])),
+            (read_sqlite, ".import f t", Ok(vec![TextAction::Read(Some("f".to_owned()))])),
+            (read_sqlite_input, "select 1;\n  .shell ls\n", shell("ls")),
+            (read_psql, "select 1; update t set a = 2", harmless()),
+            (read_psql, "\\! rm -r x", shell("rm -r x")),
+            (read_psql, "\\!", unknown()),
+            (read_psql, "\\dt+ public.*", harmless()),
+            (read_psql, "\\i x.sql", Ok(vec![TextAction::Script(Some("x.sql".to_owned()))])),
+            (read_psql, "copy t to stdout", harmless()),
+            (read_mysql, "show databases; select 1", harmless()),
+            (read_mysql, "\\! id", shell("id")),
+            (read_mysql, "system id", shell("id")),
+            (read_dc, "2 3 + p", harmless()),
+            (read_dc, "1 2 !<a p", harmless()),
+            (read_dc, "!id\n1p", shell("id")),
+            (read_dc, "[!id]x", unknown()),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+        for (read, text) in [
+            (read_sqlite as Read, "select writefile('/etc/x', 1)"),
+            (read_sqlite, "SELECT \"Load_Extension\"('x')"),
+            (read_sqlite, "attach '/etc/x' as y"),
+            (read_sqlite, "vacuum into 'x'"),
+            (read_sqlite, ".sh ls"),
+            (read_sqlite, ".read '|ls'"),
+            (read_sqlite, ".once -e"),
+            (read_sqlite, ".output |ls"),
+            (read_psql, "\\d x \\! id"),
+            (read_psql, "\\o |id"),
+            (read_psql, "\\echo `id`"),
+            (read_psql, "\\copy t from program 'id'"),
+            (read_psql, "COPY t FROM PROGRAM 'id'"),
+            (read_psql, "copy t to '/etc/x'"),
+            (read_psql_input, "select 1 \\g |id"),
+            (read_mysql, "select 1 \\! id"),
+            (read_mysql, "select 1;\nsystem id"),
+            (read_mysql, "pager id"),
+            (read_mysql, "select 1 into outfile 'x'"),
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_of_editors_and_debuggers_that_start_a_shell_are_found() {
+        for (text, expected) in [
+            (":!id", Some(Some("id"))),
+            ("%!sort -u", Some(Some("sort -u"))),
+            ("w !sh", Some(Some("sh"))),
+            ("shell id", Some(Some("id"))),
+            ("!echo %", Some(None)),
+            ("wq", None),
+            ("set ft=sh", None),
+        ] {
+            let found = shell_of_command(text);
+            assert_eq!(found.as_ref().map(Option::as_deref), expected, "{text}");
+        }
+    }
+}

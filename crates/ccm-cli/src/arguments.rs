@@ -29,7 +29,7 @@ mod timer;
 mod tool;
 mod validate;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use apply::{ApplyArguments, ReportFormat};
 pub(crate) use approve::{ApprovalsArguments, ApprovalsCommand, ApproveArguments};
@@ -114,7 +114,42 @@ pub(crate) struct Arguments {
     pub verbose: u8,
 }
 
+/// Returns the definition of the command line with the options of all commands. clap alone builds those of a command when
+/// it parses the command.
+pub(crate) fn whole_command() -> Command {
+    let mut root = Arguments::command();
+    root.build();
+    root
+}
+
+/// Commands below a command of ccm. As arguments of that command, clap only builds them if the command line names it.
+#[derive(Debug)]
+pub(crate) struct InnerCommands<T>(pub T);
+
+impl<T: Subcommand> Args for InnerCommands<T> {
+    fn augment_args(command: Command) -> Command {
+        T::augment_subcommands(command.subcommand_required(true).arg_required_else_help(true))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::augment_subcommands_for_update(command)
+    }
+}
+
+impl<T: Subcommand> FromArgMatches for InnerCommands<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+// clap builds the options of a command only once the command line names it. A doc comment of a structure of options would then
+// replace the description of the command, so these structures have plain comments.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum CliCommand {
     /// Apply a manifest: bring the machine to the state it declares
     Apply(ApplyArguments),
@@ -127,33 +162,28 @@ pub(crate) enum CliCommand {
     /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
     /// Install, list, migrate or remove systemd timers that apply manifests
-    #[command(subcommand)]
-    Timer(TimerCommand),
+    Timer(InnerCommands<TimerCommand>),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
     /// Check, show and test the policy about commands, or judge a command
-    #[command(subcommand)]
-    Policy(PolicyCommand),
+    Policy(InnerCommands<PolicyCommand>),
     /// List what waits for an approval, show, export or reject it
     Approvals(ApprovalsArguments),
     /// Approve what waits for an approval, or sign a manifest
     Approve(Box<ApproveArguments>),
     /// Make, list, verify or copy the audit log, which nobody can rewrite unnoticed
-    #[command(subcommand)]
-    Audit(AuditCommand),
+    Audit(InnerCommands<AuditCommand>),
     /// Run governed tools: commands that the policy judges, people approve and a sandbox holds
-    #[command(subcommand)]
-    Tool(ToolSubcommand),
+    Tool(InnerCommands<ToolSubcommand>),
     /// Offer governed tools to a client of the Model Context Protocol
     Mcp(McpArguments),
     /// List, restore or remove backups of files
-    #[command(subcommand)]
-    Backup(BackupCommand),
+    Backup(InnerCommands<BackupCommand>),
     /// Show the facts of this machine, or the part of them at a path
     Facts(FactsArguments),
     /// Evaluate data that depends on facts
-    #[command(subcommand, visible_alias = "data")]
-    Hiera(HieraCommand),
+    #[command(visible_alias = "data")]
+    Hiera(InnerCommands<HieraCommand>),
     /// Evaluate an expression and print its value
     Eval(EvalArguments),
     /// Explain a resource type, or one of its properties
@@ -172,8 +202,6 @@ pub(crate) enum CliCommand {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use ccm_runtime::process::variable;
 
-use crate::arguments::{CompleteArguments, CompletionShell, CompletionsArguments};
+use crate::arguments::{CompleteArguments, CompletionShell, CompletionsArguments, whole_command};
 use crate::console::Console;
 use crate::error::CommandResult;
 use bash_line::BashLine;
@@ -62,8 +62,7 @@ pub(crate) fn complete(arguments: &CompleteArguments, console: &Console) -> Comm
 
 /// Returns what may stand at the last word.
 fn candidates(words: &[String]) -> Candidates {
-    let mut root = crate::command();
-    root.build();
+    let root = whole_command();
     let Some((current, before)) = words.split_last() else { return Candidates::Words(Vec::new()) };
     let cursor = LineCursor::of(&root, before, current);
     let path = |name| variable(name).map(PathBuf::from);

@@ -54,7 +54,9 @@ use ccm_runtime::ExitCode;
 use ccm_runtime::process::{launcher, prepare_process, variable};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable, JsonForm};
+use arguments::{
+    ApplyArguments, Arguments, CliCommand, HieraCommand, InnerCommands, InvalidVariable, JsonForm,
+};
 use console::Console;
 use error::{CommandError, CommandResult};
 
@@ -119,17 +121,17 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Graph(graph) => show::graph(&graph, console),
         CliCommand::History(history) => history::run(&history, console),
         CliCommand::Status(status) => status::run(&status, console),
-        CliCommand::Timer(command) => timer::run(&command, console),
+        CliCommand::Timer(command) => timer::run(&command.0, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
-        CliCommand::Policy(command) => policy::run(&command, console),
+        CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),
         CliCommand::Approve(arguments) => approve::run(&arguments, console),
-        CliCommand::Audit(command) => audit::run(&command, console),
-        CliCommand::Tool(command) => tool::run(command, console),
+        CliCommand::Audit(command) => audit::run(&command.0, console),
+        CliCommand::Tool(command) => tool::run(command.0, console),
         CliCommand::Mcp(arguments) => mcp::run(arguments, console),
-        CliCommand::Backup(command) => backup::run(&command, console),
+        CliCommand::Backup(command) => backup::run(&command.0, console),
         CliCommand::Facts(facts) => facts::run(&facts, console),
-        CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, console),
+        CliCommand::Hiera(InnerCommands(HieraCommand::Parse(parse))) => hiera::run(&parse, console),
         CliCommand::Eval(eval) => eval::run(&eval, console),
         CliCommand::Explain(explain) => explain::run(&explain, console),
         CliCommand::Schema(arguments) => show::schema(&arguments, console),

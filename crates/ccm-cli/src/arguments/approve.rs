@@ -95,6 +95,7 @@ pub(crate) struct ApprovalsArguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ApprovalsCommand {
     /// Show everything about a command or change that waits for an approval
     Show {

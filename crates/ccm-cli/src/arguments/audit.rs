@@ -9,6 +9,7 @@ use super::parsers::wait;
 use super::{JsonFormat, OutputArguments};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum AuditCommand {
     /// Make the audit log of this machine, and print the public key of its first seal
     Init(AuditInitArguments),

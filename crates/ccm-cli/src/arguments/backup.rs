@@ -9,6 +9,7 @@ use super::parsers::wait;
 use super::{OutputArguments, StateArguments};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum BackupCommand {
     /// List the backups that runs made of files with `backup: true`
     List(BackupListArguments),

@@ -21,7 +21,7 @@ pub(crate) struct CompletionsArguments {
     pub shell: CompletionShell,
 }
 
-/// Arguments of the command that completion scripts call.
+// Arguments of the command that completion scripts call.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArguments {
     /// Shell of the script

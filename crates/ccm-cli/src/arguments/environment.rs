@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use ccm_runtime::model::escape_control;
 
 use super::parsers::{runs, wait};
-use super::{ApplyArguments, Arguments, BackupCommand, CliCommand, StateArguments, TimerCommand};
+use super::{
+    ApplyArguments, Arguments, BackupCommand, CliCommand, InnerCommands, StateArguments, TimerCommand,
+};
 
 /// Variable whose value is not a value of its option.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl CliCommand {
     fn apply_arguments(&mut self) -> Option<&mut ApplyArguments> {
         match self {
             Self::Apply(apply) => Some(apply),
-            Self::Timer(TimerCommand::Install(install)) => Some(&mut install.apply),
+            Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply),
             _ => None,
         }
     }
@@ -57,14 +59,14 @@ impl CliCommand {
             Self::History(history) => Some(&mut history.state),
             Self::Status(status) => Some(status.state_arguments()),
             Self::Pause(pause) => Some(&mut pause.state),
-            Self::Backup(BackupCommand::List(list)) => Some(&mut list.state),
-            Self::Backup(BackupCommand::Restore(restore)) => Some(&mut restore.state),
-            Self::Backup(BackupCommand::Prune(prune)) => Some(&mut prune.state),
-            Self::Timer(TimerCommand::Install(install)) => Some(&mut install.apply.state),
-            Self::Tool(tool) => Some(tool.state()),
+            Self::Backup(InnerCommands(BackupCommand::List(list))) => Some(&mut list.state),
+            Self::Backup(InnerCommands(BackupCommand::Restore(restore))) => Some(&mut restore.state),
+            Self::Backup(InnerCommands(BackupCommand::Prune(prune))) => Some(&mut prune.state),
+            Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply.state),
+            Self::Tool(tool) => Some(tool.0.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
             Self::Validate(_)
-            | Self::Timer(TimerCommand::List(_) | TimerCommand::Migrate(_) | TimerCommand::Remove(_))
+            | Self::Timer(_)
             | Self::Graph(_)
             | Self::Policy(_)
             | Self::Approvals(_)

@@ -7,9 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 
-use super::Arguments;
 use super::help::{asks_for_short_help, in_groups, shortened};
 use super::parsers::wait;
+use super::{Arguments, whole_command};
 
 /// Commands of other tools, each with what to write instead.
 const FOREIGN_COMMANDS: [(&str, &str); 10] = [
@@ -52,7 +52,7 @@ pub(crate) fn adapt(error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let command =
-                if asks_for_short_help() { shortened(Arguments::command()) } else { Arguments::command() };
+                if asks_for_short_help() { shortened(whole_command()) } else { Arguments::command() };
             in_groups(command).try_get_matches().err().unwrap_or(error)
         }
         ErrorKind::InvalidSubcommand => match as_unknown_argument(&error) {
@@ -125,8 +125,8 @@ fn is_manifest(word: &str, is_file: impl Fn(&Path) -> bool) -> bool {
 /// Returns the command that the command line names, as far as it can be read: its words behind `ccm`, its definition,
 /// and its arguments.
 fn given_command() -> (Vec<String>, Command, Option<ArgMatches>) {
-    let mut command = Arguments::command();
-    let mut matches = command.clone().ignore_errors(true).try_get_matches().ok();
+    let mut matches = Arguments::command().ignore_errors(true).try_get_matches().ok();
+    let mut command = whole_command();
     let mut words = Vec::new();
     while let Some((name, inner)) = matches.as_mut().and_then(ArgMatches::remove_subcommand) {
         let Some(found) = command.find_subcommand(&name).cloned() else { break };
@@ -187,7 +187,7 @@ fn with_place_of_argument(mut error: Error) -> Error {
     }
     let mut commands = Vec::new();
     if let Some(option) = argument.strip_prefix("--") {
-        collect_commands_with(&Arguments::command(), "ccm", option, &mut commands);
+        collect_commands_with(&whole_command(), "ccm", option, &mut commands);
     } else if is_manifest(argument, |_| false) {
         let has_option =
             given_command().1.get_arguments().any(|option| option.get_long() == Some("manifest"));

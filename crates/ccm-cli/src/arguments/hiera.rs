@@ -8,6 +8,7 @@ use super::parsers::{AssignmentParser, variable_name};
 use super::{ExplainedFormat, ValueOutputArguments, headings};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum HieraCommand {
     /// Evaluate the values of a file for the given facts
     Parse(HieraParseArguments),

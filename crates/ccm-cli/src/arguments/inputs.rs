@@ -7,7 +7,7 @@ use clap::Args;
 use super::headings;
 use super::parsers::{AssignmentParser, size};
 
-/// A manifest to read.
+// A manifest to read.
 #[derive(Debug, Args)]
 pub(crate) struct ManifestArguments {
     /// Manifest, a YAML file; `-` reads it from standard input
@@ -18,7 +18,7 @@ pub(crate) struct ManifestArguments {
     pub limits: SizeArguments,
 }
 
-/// Limits for what is read.
+// Limits for what is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SizeArguments {
     /// Maximum size of a manifest, such as 64MiB
@@ -26,7 +26,7 @@ pub(crate) struct SizeArguments {
     pub max_manifest_size: u64,
 }
 
-/// Facts over those of this machine.
+// Facts over those of this machine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FactArguments {
     /// Set a fact that overrides all others, such as role=web; dots nest keys; repeatable
@@ -38,7 +38,7 @@ pub(crate) struct FactArguments {
     pub facts: Vec<PathBuf>,
 }
 
-/// Values over those of the manifest.
+// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
     /// Set a value that overrides all others, such as web.port=8080; dots nest keys; repeatable
@@ -60,7 +60,7 @@ pub(crate) struct DataArguments {
     pub data_any: bool,
 }
 
-/// Facts, values and environment that expressions of a manifest can name.
+// Facts, values and environment that expressions of a manifest can name.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ValueArguments {
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) struct ValueArguments {
     pub environment: EnvironmentArguments,
 }
 
-/// Options of the environment.
+// Options of the environment.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EnvironmentArguments {
     /// Ignore the file `.env` beside the manifest

@@ -55,7 +55,7 @@ impl JsonForm {
     }
 }
 
-/// Format of the output. `--json` is the short form of `--output json`.
+// Format of the output. `--json` is the short form of `--output json`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OutputArguments<F: OutputFormat = DocumentFormat> {
     /// Format of the output
@@ -76,7 +76,7 @@ pub(crate) struct OutputArguments<F: OutputFormat = DocumentFormat> {
     pub json: bool,
 }
 
-/// Format of a value.
+// Format of a value.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("output", |output| output.default_value_if("yaml", "true", "yaml").conflicts_with("yaml")))]
 pub(crate) struct ValueOutputArguments<F: OutputFormat = ValueFormat> {

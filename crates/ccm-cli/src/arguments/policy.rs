@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{JsonFormat, OutputArguments, headings};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum PolicyCommand {
     /// Check a policy, and show its errors and conflicts
     Check(PolicyCheckArguments),
@@ -113,7 +114,7 @@ pub(crate) struct PolicyTestArguments {
     pub place: PolicyPlaceArguments,
 }
 
-/// Circumstances of a command.
+// Circumstances of a command.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PolicyPlaceArguments {
     /// Use this directory as the workspace, instead of that of the policy

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Service whose tools are called.
+// Service whose tools are called.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ServiceArguments {
     #[arg(

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::headings;
 
-/// State directory.
+// State directory.
 #[derive(Debug, Default, Args)]
 pub(crate) struct StateArguments {
     /// Directory of the lock and of the recorded runs

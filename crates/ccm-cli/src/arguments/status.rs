@@ -61,6 +61,7 @@ impl StatusArguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum StatusCommand {
     /// Leave a manifest out of the status and its check until it runs again
     Forget(StatusForgetArguments),

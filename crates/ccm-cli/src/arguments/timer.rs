@@ -13,6 +13,7 @@ use super::parsers::wait;
 use super::{ApplyArguments, Arguments, OutputArguments};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum TimerCommand {
     /// Install a systemd timer that applies a manifest regularly
     Install(Box<TimerInstallArguments>),

@@ -29,6 +29,7 @@ could be tried, 64 bad usage or input.
 Documentation: /usr/share/doc/ccm/tools.md, or docs/tools.md in the source";
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ToolSubcommand {
     /// List the tools that this user is offered
     List(ToolListArguments),
@@ -78,7 +79,7 @@ pub(crate) struct ToolReadArguments {
     pub state: StateArguments,
 }
 
-/// Input and output as JSON.
+// Input and output as JSON.
 #[derive(Debug, Args)]
 pub(crate) struct ToolJsonArguments {
     /// Read the input from this file, `-` for standard input, as a JSON object, and print a JSON object
@@ -103,7 +104,7 @@ pub(crate) struct ToolJsonArguments {
     pub state: StateArguments,
 }
 
-/// Circumstances of a command.
+// Circumstances of a command.
 #[derive(Debug, Args)]
 pub(crate) struct ToolPlaceArguments {
     /// Working directory [default: the workspace of the policy, or else the current directory]
@@ -206,6 +207,7 @@ pub(crate) struct ToolCodeArguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ToolProcessCommand {
     /// List running processes that calls of this user have started
     List(ToolProcessListArguments),

@@ -3,7 +3,7 @@
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, Command};
 
-use super::cursor::{Expected, LineCursor};
+use super::cursor::{Expected, HELP, LineCursor};
 
 /// Words or files that may stand at the cursor.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,12 +50,12 @@ impl Candidates {
                 candidates
             }
             Expected::Word { has_commands, argument } => {
-                let mut words = if *has_commands { commands(cursor.command) } else { Vec::new() };
+                let mut words = if *has_commands { commands(cursor) } else { Vec::new() };
                 match argument.map(|argument| of_argument(argument, current, values)) {
                     Some(Self::Words(found)) => words.extend(found),
                     Some(files) if words.is_empty() => return files,
                     // With nothing else to write, the options are shown without a dash.
-                    None if current.is_empty() && !cursor.command.has_subcommands() => {
+                    None if current.is_empty() && !cursor.is_of_help && !cursor.command.has_subcommands() => {
                         words = options(cursor, false);
                     }
                     _ => {}
@@ -66,8 +66,9 @@ impl Candidates {
     }
 }
 
-fn commands(command: &Command) -> Vec<Candidate> {
-    let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+fn commands(cursor: &LineCursor<'_>) -> Vec<Candidate> {
+    let shown = cursor.command.get_subcommands().filter(|command| !command.is_hide_set());
+    let shown = shown.filter(|command| !cursor.is_of_help || command.get_name() != HELP);
     let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let candidates = shown.flat_map(|command| {
         let names = std::iter::once(command.get_name()).chain(command.get_visible_aliases());
@@ -126,11 +127,11 @@ fn of_argument(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::whole_command;
 
     /// Returns the candidates at the end of a line, without descriptions.
     fn candidates(line: &str) -> String {
-        let mut root = crate::command();
-        root.build();
+        let root = whole_command();
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().expect("a word");
         let cursor = LineCursor::of(&root, before, current);
@@ -208,6 +209,6 @@ mod tests {
                 check(child, &format!("{line}{} ", child.get_name()));
             }
         }
-        check(&crate::command(), "");
+        check(&whole_command(), "");
     }
 }

@@ -2,12 +2,17 @@
 
 use clap::{Arg, Command};
 
+/// Name of the command that shows the help of another one.
+pub(super) const HELP: &str = "help";
+
 /// Place of the cursor.
 pub(super) struct LineCursor<'c> {
     /// The command that the words before the cursor name.
     pub(super) command: &'c Command,
     /// Arguments before the cursor, each with its value if it has one.
     pub(super) given: Vec<(&'c Arg, Option<String>)>,
+    /// The command is one whose help is asked for.
+    pub(super) is_of_help: bool,
     /// What is completed.
     pub(super) expected: Expected<'c>,
 }
@@ -25,13 +30,19 @@ pub(super) enum Expected<'c> {
 impl<'c> LineCursor<'c> {
     /// Follows the words before the cursor. The definition has to be built.
     pub(super) fn of(root: &'c Command, before: &[String], current: &str) -> Self {
-        let mut state =
-            CursorState { command: root, given: Vec::new(), position: 0, pending: None, only_words: false };
+        let mut state = CursorState {
+            command: root,
+            is_of_help: false,
+            given: Vec::new(),
+            position: 0,
+            pending: None,
+            only_words: false,
+        };
         for word in before {
             state.step(word);
         }
         let expected = state.expected(current);
-        Self { command: state.command, given: state.given, expected }
+        Self { command: state.command, is_of_help: state.is_of_help, given: state.given, expected }
     }
 
     /// Returns the values of an argument before the cursor.
@@ -48,6 +59,7 @@ impl<'c> LineCursor<'c> {
 
 struct CursorState<'c> {
     command: &'c Command,
+    is_of_help: bool,
     given: Vec<(&'c Arg, Option<String>)>,
     /// Number of arguments without an option.
     position: usize,
@@ -66,6 +78,17 @@ impl<'c> CursorState<'c> {
                 self.pending = (count + 1 < max).then_some((option, count + 1));
                 return;
             }
+        }
+        // The command `help` has no commands below it, but names those beside it.
+        let is_help =
+            word == HELP && self.position == 0 && !self.only_words && self.command.has_subcommands();
+        if self.is_of_help || is_help {
+            self.is_of_help = true;
+            match self.command.find_subcommand(word).filter(|_| word != HELP) {
+                Some(command) => self.command = command,
+                None => self.position += usize::from(word != HELP),
+            }
+            return;
         }
         if !self.only_words {
             if word == "--" {
@@ -129,6 +152,10 @@ impl<'c> CursorState<'c> {
         {
             return Expected::Value { argument, prefix: String::new() };
         }
+        if self.is_of_help {
+            let has_commands = self.position == 0 && self.command.has_subcommands();
+            return Expected::Word { has_commands, argument: None };
+        }
         if !self.only_words && current.starts_with('-') {
             let Some((option, _)) = current.split_once('=') else { return Expected::Option };
             let found = option.strip_prefix("--").and_then(|name| long(self.command, name));
@@ -157,11 +184,11 @@ fn range(argument: &Arg) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::whole_command;
 
     /// Describes the cursor at the end of a line: the command, the given arguments and what is expected.
     fn cursor(line: &str) -> String {
-        let mut root = crate::command();
-        root.build();
+        let root = whole_command();
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().expect("a word");
         let cursor = LineCursor::of(&root, before, current);
@@ -209,8 +236,14 @@ mod tests {
             ("history -n ", "history limit: value limit"),
             ("data parse ", "parse: file"),
             ("backup restore --version 1 ", "restore version version=1: path"),
-            ("help ", "help: command or nothing"),
+            ("help ", "ccm: command or nothing"),
             ("help backup ", "backup: command or nothing"),
+            ("help backup list ", "list: nothing"),
+            ("help apply -", "apply: nothing"),
+            ("help no-such ", "ccm: nothing"),
+            ("help tool process ", "process: command or nothing"),
+            ("tool help process ", "process: command or nothing"),
+            ("graph help ", "graph path=help: nothing"),
             ("no-such ", "ccm: nothing"),
         ] {
             assert_eq!(cursor(line), expected, "{line}");

@@ -13,6 +13,8 @@ ccm:
     - file:
         - [dir]/made: {ensure: directory, mode: "0750"}
         - [dir]/made/conf: {content: "made\n", mode: "0640"}
+        - [dir]/made/beside: {content: "beside\n", mode: "0640"}
+        - [dir]/together: {content: "new\n", backup: true}
         - [dir]/replaced: {source: new, mode: "0644", backup: true[owner]}
         - [dir]/gone: {ensure: absent, backup: true}
         - [dir]/tree: {ensure: absent, force: true}
@@ -42,9 +44,9 @@ ccm:
             capture: {sum: stdout.raw}
             require: ["file#[dir]/replaced"]
         - reload:
-            command: cat replaced made/conf | cksum >> reload.log
+            command: cat replaced made/conf together | cksum >> reload.log
             refresh_only: true
-            subscribe: ["file#[dir]/replaced", "file#[dir]/made/conf"]
+            subscribe: ["file#[dir]/replaced", "file#[dir]/made/conf", "file#[dir]/together"]
         - after-reload:
             command: cksum < reload.log >> after-reload.log
             refresh_only: true
@@ -75,7 +77,7 @@ ccm:
 
 /// Log of each subscriber, and the command that prints the last line which the log must have.
 const SUBSCRIBERS: [(&str, &str); 7] = [
-    ("reload.log", "cat replaced made/conf | cksum"),
+    ("reload.log", "cat replaced made/conf together | cksum"),
     ("after-reload.log", "cksum < reload.log"),
     ("after-execs.log", "cat created guarded | cksum"),
     ("after-removal.log", "ls -d gone tree 2> /dev/null | cksum"),
@@ -110,8 +112,9 @@ impl Case {
         scratch.write("copied/stale/x", "stale\n");
         scratch.write("copied/stale.conf", "stale\n");
         scratch.write("blocked", "before\n");
+        scratch.write("together", "old\n");
         scratch.write("set.ini", "[s]\nk = old\n");
-        for name in ["copied/a", "blocked", "set.ini"] {
+        for name in ["copied/a", "blocked", "set.ini", "together"] {
             fs::set_permissions(scratch.path().join(name), Permissions::from_mode(0o644)).expect("a mode");
         }
         scratch.write("attributes", "attributes\n");
@@ -159,6 +162,8 @@ impl Case {
         let file = |content: &str, mode| Found { content: content.into(), mode, owner: owner(0) };
         self.check_one_of("replaced", &[Some(old_replaced), Some(new_replaced)])?;
         self.check_one_of("made/conf", &[None, Some(file("made\n", 0o640))])?;
+        self.check_one_of("made/beside", &[None, Some(file("beside\n", 0o640))])?;
+        self.check_one_of("together", &["old\n", "new\n"].map(|content| Some(file(content, 0o644))))?;
         self.check_one_of("gone", &[None, Some(file("gone\n", 0o644))])?;
         let edited = ["old=1", "new=1"].map(|line| Some(file(&edited(line), 0o640)));
         self.check_one_of("edited", &edited)?;
@@ -200,7 +205,7 @@ impl Case {
                 continue;
             }
             if !name(&path).ends_with(".ccm-new")
-                && ![old(), "gone\n".to_owned(), edited("old=1")].contains(&content)
+                && ![old(), "gone\n".to_owned(), "old\n".to_owned(), edited("old=1")].contains(&content)
             {
                 return Err(format!("the backup {} is not whole", path.display()));
             }
@@ -251,9 +256,14 @@ impl Case {
 
     fn check_wanted(&self) -> Result<(), String> {
         let there = |name: &str| self.path(name).exists();
-        for (name, wanted) in
-            [("made/conf", true), ("gone", false), ("tree", false), ("created", true), ("guarded", true)]
-        {
+        for (name, wanted) in [
+            ("made/conf", true),
+            ("made/beside", true),
+            ("gone", false),
+            ("tree", false),
+            ("created", true),
+            ("guarded", true),
+        ] {
             if there(name) != wanted {
                 return Err(format!("{name} is {}there", if wanted { "not " } else { "" }));
             }

@@ -76,17 +76,27 @@ fn what_gets_its_name_is_on_the_disk_before_and_its_name_after() {
     let calls: Vec<&str> = run.calls.iter().map(String::as_str).filter(is_of_files).collect();
     let mut renamed = 0;
     for (at, call) in calls.iter().enumerate().filter(|(_, call)| call.starts_with("rename")) {
-        let near = calls[at.saturating_sub(1)..(at + 2).min(calls.len())].to_vec();
-        let [before, _, after] = near[..] else { panic!("{call} is not between two calls: {near:?}") };
+        let near = || &calls[at.saturating_sub(4)..(at + 5).min(calls.len())];
+        let name = call.split(['(', ')']).nth(1).unwrap_or_default();
+        let ends = [format!("/.{name}.ccm-new)"), format!("/.{name}.new)")];
+        // A backup has another name before. Its rename follows the sync.
+        let of_file = calls[..at].iter().rfind(|call| ends.iter().any(|end| call.ends_with(end)));
+        let before = of_file.unwrap_or(&calls[at - 1]);
         // A link has no content of its own to sync.
+        let is_link = calls[at - 1].starts_with("symlinkat(");
         let is_synced = before.starts_with("fsync(") && before.ends_with("new)");
-        assert!(is_synced || before.starts_with("symlinkat("), "not synced before: {near:?}");
-        assert!(
-            after.starts_with("fsync(") && !after.ends_with("new)"),
-            "its directory is not synced: {near:?}"
-        );
+        assert!(is_synced || is_link, "{call} is not synced before: {:?}", near());
+        // Files that are written together are renamed together. Then each directory is synced.
+        let after = calls[at..].iter().skip_while(|call| call.starts_with("rename"));
+        let mut synced = after.take_while(|call| call.starts_with("fsync("));
+        let directory = before.rsplit_once('/').map(|(directory, _)| format!("{directory})"));
+        let is_directory = |call: &&str| match &directory {
+            Some(directory) if !is_link => call == directory,
+            _ => !call.ends_with("new)"),
+        };
+        assert!(synced.any(is_directory), "the directory of {call} is not synced: {:?}", near());
         renamed += 1;
     }
-    // Four files, three backups, a summary.
-    assert!(renamed >= 8, "{calls:?}");
+    // Seven files, four backups, a summary.
+    assert!(renamed >= 12, "{calls:?}");
 }

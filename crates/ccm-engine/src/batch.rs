@@ -44,6 +44,11 @@ impl Batch {
         self.0.borrow_mut().insert(index, executed);
     }
 
+    /// Leaves a resource to its own step, which finds it as it was.
+    fn leave(&self, index: ResourceIndex) {
+        self.0.borrow_mut().remove(&index);
+    }
+
     fn set_result(&self, index: ResourceIndex, result: Result<Box<dyn BoundResource>, Failure>) {
         if let Some(executed) = self.0.borrow_mut().get_mut(&index) {
             executed.bound = result;
@@ -95,7 +100,13 @@ pub(crate) async fn execute(
     let mut results = bound.execute_many(&mut others, context).await.into_iter();
     let own = results.next().unwrap_or_else(|| Err(without_effect()));
     for ((index, bound), result) in indices.into_iter().zip(others).zip(results) {
-        step.host.batch().set_result(index, result.map(|()| bound));
+        match result {
+            // The run is cancelled, so the step skips the resource.
+            Err(failure) if failure.kind == FailureKind::Stopped && !failure.changed => {
+                step.host.batch().leave(index);
+            }
+            result => step.host.batch().set_result(index, result.map(|()| bound)),
+        }
     }
     own
 }

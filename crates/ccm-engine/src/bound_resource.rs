@@ -54,7 +54,7 @@ pub trait BoundResource: Any {
     /// Changes the system.
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
 
-    /// Returns the number of resources that can be changed at once.
+    /// Returns the number of resources that can be changed at once, this one included. Its state has been read.
     fn change_batch_size(&self) -> usize;
 
     /// Returns `true` if another resource with the same provider can be changed together with this one.
@@ -286,7 +286,7 @@ impl<K: ResourceKind, P: Provider<K>> BoundResource for TypedBinding<K, P> {
     }
 
     fn change_batch_size(&self) -> usize {
-        self.provider.change_batch_size()
+        self.change().map_or(1, |change| self.provider.change_batch_size(change))
     }
 
     fn can_batch_with(&self, other: &dyn BoundResource) -> bool {

@@ -151,9 +151,10 @@ pub trait Provider<K: ResourceKind>: Sync + 'static {
         states
     }
 
-    /// Returns the maximum number of resources that [`Self::execute_many`] changes at once. 1 changes each
-    /// resource by itself.
-    fn change_batch_size(&self) -> usize {
+    /// Returns the maximum number of resources that [`Self::execute_many`] changes at once, this change being the first
+    /// of them. 1 changes the resource by itself.
+    fn change_batch_size(&self, change: (&K::Properties, &K::State)) -> usize {
+        let _ = change;
         1
     }
 
@@ -164,8 +165,8 @@ pub trait Provider<K: ResourceKind>: Sync + 'static {
     }
 
     /// Changes resources that are ready, none of which is triggered. Returns an effect for each, in their
-    /// order; each is verified afterwards. Warnings and notes on the context are attributed to the first
-    /// resource. Is never called in noop.
+    /// order; each is verified afterwards. A resource that fails as [`Stopped`](ccm_model::FailureKind::Stopped) without a change gets its
+    /// own step. Warnings and notes on the context are attributed to the first resource. Is never called in noop.
     async fn execute_many(
         &self,
         changes: &[(&K::Properties, &K::State)],

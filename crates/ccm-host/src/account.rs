@@ -7,7 +7,8 @@ mod name_services;
 use std::io;
 use std::path::PathBuf;
 
-use nix::unistd::{Gid, Uid, getegid, geteuid, getgroups, setfsgid, setfsuid};
+use nix::unistd::{Gid, Uid, getegid, geteuid, setfsgid, setfsuid};
+use rustix::process::getgroups;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use databases::{AccountDatabases, numeric};
@@ -27,9 +28,14 @@ pub struct Identity {
 impl Identity {
     /// Returns the user and groups of this process.
     pub fn own() -> io::Result<Self> {
-        let groups = getgroups()?.into_iter().map(Gid::as_raw).collect();
+        let groups = own_groups()?;
         Ok(Self { uid: geteuid().as_raw(), gid: getegid().as_raw(), groups })
     }
+}
+
+/// Returns the supplementary groups of this process.
+fn own_groups() -> io::Result<Vec<u32>> {
+    Ok(getgroups()?.into_iter().map(rustix::process::Gid::as_raw).collect())
 }
 
 /// Returns the number of a user of this machine; `None` if there is none of this name.
@@ -107,7 +113,7 @@ pub fn viewing_as<T>(identity: &Identity, run: impl FnOnce() -> T) -> io::Result
     if !geteuid().is_root() || identity.uid == 0 {
         return Ok(run());
     }
-    let own = getgroups()?.into_iter().map(Gid::as_raw).collect();
+    let own = own_groups()?;
     let _view = View::take(identity, own)?;
     Ok(run())
 }

@@ -137,6 +137,13 @@ pub trait Files {
     /// the user who runs ccm nor to the given owner.
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError>;
 
+    /// Replaces files as [`Files::write`] does, in their order, and returns a result for each. The files may be synced
+    /// before the first of them is in its place. After a cancellation of the run, all but the first may stay as they were,
+    /// with [`FileError::Cancelled`].
+    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
+        files.iter().map(|(path, new)| self.write(path, new)).collect()
+    }
+
     /// Makes an empty file beside the one that it will replace. The rules of [`Files::write`] hold for both.
     fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {
         let _ = attributes;

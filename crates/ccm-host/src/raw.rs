@@ -156,6 +156,12 @@ pub(crate) fn join_new_session_keyring() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Lets the disk begin to write the content of a file, and waits for nothing.
+pub(crate) fn begin_writeback(file: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the call takes no pointers.
+    check_last(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) })
+}
+
 /// Adds flags such as `libc::MOUNT_ATTR_RDONLY` to a mount.
 pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64) -> io::Result<()> {
     set_mount_attributes(mount, flags, 0, 0)

@@ -74,6 +74,21 @@ fn checked(
     Ok(content)
 }
 
+/// Returns a new file as the inner files get it, unless the change is prevented.
+fn passed_on<'a>(
+    middleware: &'a impl FilesMiddleware,
+    path: &Path,
+    new: &NewFile<'a>,
+) -> Result<NewFile<'a>, FileError> {
+    middleware.before_change(path, FileChange::Write)?;
+    if let NewContent::CopyOf(source) = new.content
+        && let Some(sha256) = middleware.expected_digest(source, ContentUse::Copy)?
+    {
+        return Ok(NewFile { content: NewContent::SignedCopyOf { source, sha256 }, ..*new });
+    }
+    Ok(*new)
+}
+
 impl<T: FilesMiddleware> Files for T {
     fn exists(&self, path: &Path) -> io::Result<bool> {
         self.inner().exists(path)
@@ -140,14 +155,23 @@ impl<T: FilesMiddleware> Files for T {
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
-        self.before_change(path, FileChange::Write)?;
-        if let NewContent::CopyOf(source) = new.content
-            && let Some(sha256) = self.expected_digest(source, ContentUse::Copy)?
-        {
-            let content = NewContent::SignedCopyOf { source, sha256 };
-            return self.inner().write(path, &NewFile { content, ..*new });
+        self.inner().write(path, &passed_on(self, path, new)?)
+    }
+
+    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
+        let mut passed = Vec::with_capacity(files.len());
+        let mut results = Vec::with_capacity(files.len());
+        for (path, new) in files {
+            results.push(passed_on(self, path, new).map(|new| {
+                passed.push((*path, new));
+                String::new()
+            }));
         }
-        self.inner().write(path, new)
+        let written = self.inner().write_many(&passed);
+        for (result, written) in results.iter_mut().filter(|result| result.is_ok()).zip(written) {
+            *result = written;
+        }
+        results
     }
 
     fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {

@@ -122,6 +122,10 @@ impl Files for SystemFiles {
         write::write(path, new, &self.labels, &self.cancellation)
     }
 
+    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
+        write::write_many(files, &self.labels, &self.cancellation)
+    }
+
     fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {
         StagedFile::make(path, attributes, Arc::clone(&self.labels))
     }

@@ -1,5 +1,7 @@
 //! Writing a file: a temporary file beside it is completed, synced and renamed.
 
+mod many;
+
 use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -40,12 +42,36 @@ enum ContentSource<'a> {
     File(Readable<'a>),
 }
 
+pub(super) use many::write_many;
+
 pub(super) fn write(
     path: &Path,
     new: &NewFile<'_>,
     labels: &FileLabels,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
+    let ready = complete(replaceable(path, new.attributes)?, new, labels, cancellation)?;
+    ready.temp.sync()?;
+    let name = ready.temp.resolved.name.clone();
+    ready.temp.rename_into_place(&name)?;
+    Ok(ready.sha256)
+}
+
+/// New file that is complete beside the one that it will replace, and not yet synced.
+struct CompleteFile {
+    temp: TempFile<ResolvedPath>,
+    sha256: String,
+    /// Length of its content.
+    size: u64,
+}
+
+/// Completes a new file beside the file or link that it will replace.
+fn complete(
+    resolved: ResolvedPath,
+    new: &NewFile<'_>,
+    labels: &FileLabels,
+    cancellation: &Cancellation,
+) -> Result<CompleteFile, FileError> {
     let source = match new.content {
         NewContent::Bytes(bytes) => ContentSource::Bytes(bytes),
         NewContent::CopyOf(source) | NewContent::SignedCopyOf { source, .. } => {
@@ -57,29 +83,17 @@ pub(super) fn write(
             })
         }
     };
-    replace(path, (source, new.content), new.attributes, labels, cancellation)
-}
-
-/// Replaces a file or a link by a new file with the content of a source.
-fn replace(
-    path: &Path,
-    (source, content): (ContentSource<'_>, NewContent<'_>),
-    attributes: FileAttributes,
-    labels: &FileLabels,
-    cancellation: &Cancellation,
-) -> Result<String, FileError> {
-    let resolved = replaceable(path, attributes)?;
     let old = OldFile::of(&resolved)?;
-    let temp = TempFile::make(&resolved)?;
     let label = label_of(&resolved, labels);
-    let sha256 = temp.fill((attributes, label.as_ref()), old, || temp.content(source, cancellation))?;
-    if let NewContent::SignedCopyOf { source, sha256: signed } = content
+    let temp = TempFile::make(resolved)?;
+    let fill = || temp.content(source, cancellation);
+    let (sha256, size) = temp.fill((new.attributes, label.as_ref()), old, fill)?;
+    if let NewContent::SignedCopyOf { source, sha256: signed } = new.content
         && signed != sha256
     {
         return Err(FileError::NotAsSigned(source.to_owned()));
     }
-    temp.rename_into_place(&resolved.name)?;
-    Ok(sha256)
+    Ok(CompleteFile { temp, sha256, size })
 }
 
 /// Returns the label of a file that is new at its path. A file keeps its label. The label of a link, or of its target,
@@ -211,13 +225,14 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         Ok(Self { path, resolved, name, file, in_place: false })
     }
 
-    /// Fills the file by a function, and gives it its attributes.
+    /// Fills the file by a function, which returns the sha256 of the content, and gives the file its attributes. Returns
+    /// the sha256 and the size.
     fn fill(
         &self,
         (attributes, label): (FileAttributes, Option<&FileLabel>),
         mut old: Option<OldFile>,
         fill: impl FnOnce() -> Result<String, FileError>,
-    ) -> Result<String, FileError> {
+    ) -> Result<(String, u64), FileError> {
         let resolved: &ResolvedPath = self.resolved.borrow();
         let at = |step| FileError::at(&resolved.path, step);
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
@@ -259,12 +274,16 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
             old.extended.apply_capability(&self.file).map_err(refused)?;
         }
         // The kernel drops special bits that the user may not set, without an error.
-        let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?.st_mode & 0o7777;
-        if desired.mode.is_some_and(|mode| mode != actual) {
+        let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?;
+        if desired.mode.is_some_and(|mode| mode != actual.st_mode & 0o7777) {
             return Err(FileError::step(&resolved.path, FileStep::Mode, Errno::PERM));
         }
-        fsync(&self.file).map_err(at(FileStep::Sync))?;
-        Ok(sha256)
+        Ok((sha256, u64::try_from(actual.st_size).unwrap_or_default()))
+    }
+
+    fn sync(&self) -> Result<(), FileError> {
+        let resolved: &ResolvedPath = self.resolved.borrow();
+        fsync(&self.file).map_err(FileError::at(&resolved.path, FileStep::Sync))
     }
 
     fn content(&self, source: ContentSource<'_>, cancellation: &Cancellation) -> Result<String, FileError> {
@@ -286,11 +305,18 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
     fn rename_into_place(mut self, name: &OsStr) -> Result<(), FileError> {
         let resolved: &ResolvedPath = self.resolved.borrow();
         let directory = resolved.open_parent()?;
+        let parent = resolved.parent_path();
+        self.rename(name)?;
+        sync(&directory, &parent).map_err(FileError::after_change)
+    }
+
+    /// Renames the file, and leaves its directory to be synced.
+    fn rename(&mut self, name: &OsStr) -> Result<(), FileError> {
+        let resolved: &ResolvedPath = self.resolved.borrow();
         renameat(&resolved.parent, &self.name, &resolved.parent, name)
             .map_err(FileError::at(&resolved.path, FileStep::Rename))?;
         self.in_place = true;
-        let resolved: &ResolvedPath = self.resolved.borrow();
-        sync(&directory, &resolved.parent_path()).map_err(FileError::after_change)
+        Ok(())
     }
 }
 
@@ -364,6 +390,7 @@ impl StagedFile {
         let old = OldFile::of(&resolved)?;
         let label = label_of(&resolved, &self.labels);
         self.temp.fill((self.attributes, label.as_ref()), old, || Ok(String::new()))?;
+        self.temp.sync()?;
         let name = self.temp.resolved.name.clone();
         self.temp.rename_into_place(&name)
     }
@@ -412,10 +439,14 @@ pub(super) fn remove_leftover(resolved: &ResolvedPath) {
 }
 
 pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
+    sync_directory(directory).map_err(FileError::at(path, FileStep::Sync))
+}
+
+fn sync_directory(directory: &OwnedFd) -> Result<(), Errno> {
     match fsync(directory) {
         // Some filesystems have nothing to sync for a directory.
-        Ok(()) | Err(Errno::INVAL) => Ok(()),
-        Err(error) => Err(FileError::step(path, FileStep::Sync, error)),
+        Err(Errno::INVAL) => Ok(()),
+        synced => synced,
     }
 }
 

@@ -12,6 +12,7 @@ mod takeover;
 mod trusted;
 mod wrapped;
 mod writing;
+mod writing_many;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;

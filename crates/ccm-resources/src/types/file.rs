@@ -8,6 +8,7 @@ mod details;
 #[cfg(feature = "archive")]
 mod download;
 mod link;
+mod many;
 mod new_content;
 mod posix;
 mod properties;

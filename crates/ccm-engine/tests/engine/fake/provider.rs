@@ -97,7 +97,7 @@ impl Provider<FakeKind> for FakeProvider {
         states
     }
 
-    fn change_batch_size(&self) -> usize {
+    fn change_batch_size(&self, _: (&Behaviour, &bool)) -> usize {
         self.at_once
     }
 

@@ -64,6 +64,9 @@ fn middleware_sees_every_change_and_can_prevent_it() {
     assert_eq!(*wrapped.changes.borrow(), expected);
     assert!(wrapped.write(&scratch.path().join("locked"), &new).is_err());
     assert!(wrapped.stage(&scratch.path().join("locked"), FileAttributes::default()).is_err());
+    let paths = ["one", "locked", "two"].map(|name| scratch.path().join(name));
+    let many = wrapped.write_many(&[(&paths[0], new), (&paths[1], new), (&paths[2], new)]);
+    assert_eq!(many.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
     assert!(
         !wrapped.exists(&scratch.path().join("locked")).expect("a state"),
         "a change that is prevented is not made"
@@ -75,5 +78,5 @@ fn middleware_sees_every_change_and_can_prevent_it() {
             .target
             .is_some()
     );
-    assert_eq!(wrapped.changes.borrow().len(), expected.len(), "what only looks is no change");
+    assert_eq!(wrapped.changes.borrow().len(), expected.len() + 2, "what only looks is no change");
 }

@@ -9,6 +9,7 @@ use ccm_model::Failure;
 
 use super::decide::{FilePlan, Removal, plan};
 use super::desired::{DesiredFile, FileContent, FileEnsure};
+use super::many;
 use super::state::{Desired, FileState};
 use crate::parts::accounts::lookup::Accounts;
 use crate::parts::diff;
@@ -40,6 +41,7 @@ pub(super) fn complete(
     if !before || is_kept {
         return Ok(());
     }
+    state.is_written_with_others = many::can_write(file, &plan);
     complete_plan(file, &plan, state, accounts, context)?;
     // The mounts are slow to read, and only matter for a replacement or removal.
     if plan.replaces() {

@@ -11,6 +11,7 @@ use super::decide::{FileEffect, FilePlan, FileResource, Removal, plan};
 use super::desired::{DesiredFile, DesiredTree, FileContent, FileEnsure};
 use super::details;
 use super::link;
+use super::many;
 use super::new_content::{ReadyContent, prepare, preview, source_failure, write};
 use super::state::{Desired, FileState};
 use crate::parts::accounts::lookup::Accounts;
@@ -67,6 +68,26 @@ impl Provider<FileResource> for Posix {
         let is_written = plan(file, state).writes_content();
         let ready = if is_written { prepare(file, state, context).await? } else { ReadyContent::Declared };
         execute(file, state, ready, context)
+    }
+
+    fn change_batch_size(&self, (_, state): (&DesiredFile, &FileState)) -> usize {
+        if state.is_written_with_others { many::MAX_FILES } else { 1 }
+    }
+
+    fn can_batch_with(
+        &self,
+        (_, one): (&DesiredFile, &FileState),
+        (_, other): (&DesiredFile, &FileState),
+    ) -> bool {
+        one.is_written_with_others && other.is_written_with_others
+    }
+
+    async fn execute_many(
+        &self,
+        changes: &[(&DesiredFile, &FileState)],
+        context: &mut Context<'_>,
+    ) -> Vec<Result<FileEffect, Failure>> {
+        many::write(changes, context)
     }
 }
 
@@ -344,6 +365,16 @@ fn make_directory(
     })
 }
 
+/// Checks that the content of a file may be replaced, and keeps the old one if the manifest asks for it.
+pub(super) fn prepare_update(
+    file: &DesiredFile,
+    state: &FileState,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    check_takeover(file, state, context.host.files)?;
+    if file.backup { back_up(&file.path, context) } else { Ok(()) }
+}
+
 fn execute_plan(
     file: &DesiredFile,
     state: &FileState,
@@ -362,10 +393,7 @@ fn execute_plan(
             done.sha256 = done.sha256.take().filter(|_| file.content.is_some());
         }
         FilePlan::Update(differences) if differences.content => {
-            check_takeover(file, state, files)?;
-            if file.backup {
-                back_up(&file.path, context)?;
-            }
+            prepare_update(file, state, context)?;
             write(file, ready, attributes, done, context)?;
         }
         FilePlan::Update(_) => {

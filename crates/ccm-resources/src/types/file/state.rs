@@ -33,6 +33,8 @@ pub(crate) struct FileState {
     pub mount: Option<PathBuf>,
     /// True if the path is or contains the state directory of the run.
     pub needed_by_ccm: bool,
+    /// True if a change writes content that no other resource of a batch can change, so that it can be written with others.
+    pub is_written_with_others: bool,
     /// True if backups can be stored.
     pub can_back_up: bool,
     /// Content of the directory, if that is managed.

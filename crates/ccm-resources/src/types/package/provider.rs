@@ -137,7 +137,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         packages.iter().zip(states).map(checked).collect()
     }
 
-    fn change_batch_size(&self) -> usize {
+    fn change_batch_size(&self, _: (&Package, &PackageState)) -> usize {
         MAX_BATCH
     }
 

@@ -92,7 +92,7 @@ impl Provider<ServiceKind> for Systemd {
         execute(service, state, &systemctl, context).await
     }
 
-    fn change_batch_size(&self) -> usize {
+    fn change_batch_size(&self, _: (&Service, &ServiceState)) -> usize {
         usize::MAX
     }
 

@@ -9,7 +9,7 @@ use super::exact::ExactCall;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
-use crate::grammars::{TextAction, shell_of_command};
+use crate::grammars::shell_of_command;
 use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
@@ -299,7 +299,7 @@ impl Analyser<'_> {
             let attached = options.iter().find_map(|option| text.strip_prefix(option)?.strip_prefix('='));
             let command = behind.as_deref().or(attached).or(text.strip_prefix('+'));
             if let Some(shell) = command.and_then(shell_of_command) {
-                self.text_actions(call, &[TextAction::Shell(shell)], call.span(word));
+                self.text_actions(call, &[shell], call.span(word));
             }
         }
     }

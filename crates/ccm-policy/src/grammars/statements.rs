@@ -38,7 +38,7 @@ const SQLITE_COMMANDS: [&str; 28] = [
 const SQLITE_WORDS: [&str; 8] =
     ["attach", "edit", "fsdir", "load_extension", "readfile", "writefile", "zipfile", "fts3_tokenizer"];
 
-/// Words of SQL with which PostgreSQL opens files of the server, or runs programs there.
+/// Words of SQL with which the server of psql opens files or runs programs.
 const POSTGRES_WORDS: [&str; 14] = [
     "dblink",
     "extension",
@@ -56,7 +56,7 @@ const POSTGRES_WORDS: [&str; 14] = [
     "program",
 ];
 
-/// Words of SQL with which MySQL opens files or loads code.
+/// Words of SQL with which mysql and its server open files or load code.
 const MYSQL_WORDS: [&str; 6] = ["dumpfile", "infile", "load_file", "outfile", "plugin", "soname"];
 
 /// Returns the words of SQL, in lower case.
@@ -202,6 +202,9 @@ pub(crate) fn read_mysql(text: &str) -> Result<Vec<TextAction>, NotExact> {
 
 /// Returns the actions of a program of `dc`, in which `!` runs the rest of the line.
 pub(crate) fn read_dc(text: &str) -> Result<Vec<TextAction>, NotExact> {
+    if text.contains('?') {
+        return Err(NotExact("a command that runs a line of the input"));
+    }
     let mut actions = Vec::new();
     let has_strings = text.contains(['[', '#']);
     for line in text.lines() {
@@ -219,9 +222,8 @@ pub(crate) fn read_dc(text: &str) -> Result<Vec<TextAction>, NotExact> {
     Ok(actions)
 }
 
-/// Returns the text for a shell of a command of vi or gdb, such as `:!ls`, `w !ls` or `shell ls`. `None` for another
-/// command.
-pub(crate) fn shell_of_command(text: &str) -> Option<Option<String>> {
+/// Returns the shell that a command of vi or gdb starts, such as `:!ls`, `w !ls` or `shell ls`.
+pub(crate) fn shell_of_command(text: &str) -> Option<TextAction> {
     let text = text.trim_start_matches([':', ' ', '\t']);
     let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '%' | ',' | '$' | '.'));
     let shell = ["shell ", "w !", "write !", "r !", "read !", "!"]
@@ -229,7 +231,7 @@ pub(crate) fn shell_of_command(text: &str) -> Option<Option<String>> {
         .find_map(|start| text.strip_prefix(start))?;
     // The editor replaces names of files, and the last command.
     let is_plain = !shell.contains(['%', '#', '!', '\\', '<', '\n', '|']);
-    Some(Some(shell.trim().to_owned()).filter(|shell| is_plain && !shell.is_empty()))
+    Some(TextAction::Shell(Some(shell.trim().to_owned()).filter(|shell| is_plain && !shell.is_empty())))
 }
 
 #[cfg(test)]
@@ -288,6 +290,7 @@ mod tests {
             (read_mysql, "select 1 \\! id"),
             (read_mysql, "select 1;\nsystem id"),
             (read_mysql, "pager id"),
+            (read_dc, "?"),
             (read_mysql, "select 1 into outfile 'x'"),
         ] {
             assert!(read(text).is_err(), "{text}");
@@ -305,8 +308,8 @@ mod tests {
             ("wq", None),
             ("set ft=sh", None),
         ] {
-            let found = shell_of_command(text);
-            assert_eq!(found.as_ref().map(Option::as_deref), expected, "{text}");
+            let expected = expected.map(|shell| TextAction::Shell(shell.map(str::to_owned)));
+            assert_eq!(shell_of_command(text), expected, "{text}");
         }
     }
 }

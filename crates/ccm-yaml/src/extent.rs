@@ -17,6 +17,27 @@ pub(crate) fn block_scalar(text: &str, from: usize, content: &Range<usize>) -> R
     start..written + blanks
 }
 
+/// Returns `true` if the last line of a block scalar is the last line of the text, without a line end. `scalar` is the
+/// extent of the scalar without trailing lines that hold no text, `value` what the parser read.
+pub(crate) fn ends_without_line_end(text: &str, scalar: &Range<usize>, value: &str) -> bool {
+    if scalar.end == text.len() {
+        return true;
+    }
+    // Blanks that are indented deeper than the scalar are text.
+    let last_line = text.rfind('\n').map_or(0, |end| end + 1);
+    let blanks = &text[last_line..];
+    if blanks.is_empty() || !text[scalar.end..].bytes().all(|byte| byte.is_ascii_whitespace()) {
+        return false;
+    }
+    let indentation = |lines: &str| {
+        let first = lines.lines().find(|line| !line.trim_matches([' ', '\t']).is_empty())?;
+        Some(first.len() - first.trim_start_matches(' ').len())
+    };
+    let header_end = text[scalar.start..scalar.end].find('\n').unwrap_or_default();
+    let found = indentation(&text[scalar.start + header_end..scalar.end]).zip(indentation(value));
+    found.is_some_and(|(written, inner)| blanks.len() > written - inner.min(written))
+}
+
 /// Offset of the first dash of a list that is the value of a key which ends at `key_end`. For a dash that is
 /// not indented the parser reports the offset after the dash.
 pub(crate) fn list_start(text: &str, key_end: usize, named: usize) -> usize {

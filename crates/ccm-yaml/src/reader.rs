@@ -141,7 +141,9 @@ impl<'t> EventReader<'t> {
         };
         // The parser adds a line end to the last line of a block even if the text has none.
         let text = match style {
-            ScalarStyle::Block if range.end == self.text.len() => without_line_end(text),
+            ScalarStyle::Block if extent::ends_without_line_end(self.text, &range, &text) => {
+                without_line_end(text)
+            }
             _ => text,
         };
         if let Some(tag) = tag {

@@ -10,7 +10,7 @@ use std::path::Path;
 use ccm_model::hexadecimal;
 pub use ccm_model::sha256;
 use rustix::buffer::spare_capacity;
-use rustix::fs::{SeekFrom, fstat, fstatvfs, seek};
+use rustix::fs::{SeekFrom, Stat, fstat, fstatvfs, seek};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
@@ -71,6 +71,78 @@ pub(super) fn read(
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
+/// Reads like [`read`], and writes what is read to an empty file. Holes stay holes.
+pub(super) fn read_to(
+    from: Readable<'_>,
+    to: &Writable<'_>,
+    cancellation: &Cancellation,
+) -> Result<ReadContent, FileError> {
+    let unwritten = |error: io::Error| FileError::step(to.path, FileStep::Content, error);
+    let source = File::from(from.file);
+    let data = parts_with_data(&source, from.path, cancellation)?;
+    let mut parts = data.iter().flatten().cloned().peekable();
+    let mut begin = 0;
+    let read = read(Readable { file: source.into(), ..from }, cancellation, 0, |chunk| {
+        let end = begin + chunk.len() as u64;
+        while parts.next_if(|part| part.end <= begin).is_some() {}
+        let has_data = data.is_none() || parts.peek().is_some_and(|part| part.start < end);
+        // What was written to a hole meanwhile has been read, and belongs to the checksum.
+        if has_data || chunk.iter().any(|byte| *byte != 0) {
+            to.file.write_all_at(chunk, begin).map_err(unwritten)?;
+        }
+        begin = end;
+        Ok(())
+    })?;
+    if data.is_some() {
+        // The file may end with a hole.
+        to.file.set_len(begin).map_err(unwritten)?;
+    }
+    Ok(read)
+}
+
+/// Returns the parts of a file that are no holes; `None` for a file without holes. The file is at its beginning afterwards.
+fn parts_with_data(
+    file: &File,
+    path: &Path,
+    cancellation: &Cancellation,
+) -> Result<Option<Vec<Range<u64>>>, FileError> {
+    let refused = |error: io::Error| FileError::step(path, FileStep::Read, error);
+    let stat = fstat(file).map_err(|error| refused(error.into()))?;
+    if !FileSize::of(&stat).has_holes() {
+        return Ok(None);
+    }
+    let mut parts = Vec::new();
+    let mut found = 0;
+    while let Some(data) = next_data(file, found).map_err(refused)? {
+        check_cancelled(cancellation)?;
+        found = data.end;
+        parts.push(data);
+    }
+    seek(file, SeekFrom::Start(0)).map_err(|error| refused(error.into()))?;
+    Ok(Some(parts))
+}
+
+/// Size of a file, and the part of it that is on the disk.
+struct FileSize {
+    length: u64,
+    allocated: u64,
+}
+
+impl FileSize {
+    fn of(stat: &Stat) -> Self {
+        /// Unit of the number of blocks of a file.
+        const BLOCK: u64 = 512;
+        Self {
+            length: u64::try_from(stat.st_size).unwrap_or_default(),
+            allocated: u64::try_from(stat.st_blocks).unwrap_or_default().saturating_mul(BLOCK),
+        }
+    }
+
+    fn has_holes(&self) -> bool {
+        self.allocated < self.length
+    }
+}
+
 /// Returns the sha256 of an open file, which is then at its beginning again.
 pub(super) fn digest_of_open(file: &mut File, path: &Path) -> Result<String, FileError> {
     let refused = |error| FileError::step(path, FileStep::Read, error);
@@ -101,13 +173,11 @@ pub(super) fn copy(
     to: &Writable<'_>,
     cancellation: &Cancellation,
 ) -> Result<(), FileError> {
-    /// Unit of the number of blocks of a file.
-    const BLOCK: u64 = 512;
     let unread = |error: io::Error| FileError::step(from_path, FileStep::Read, error);
     let unwritten = |error: io::Error| FileError::step(to.path, FileStep::Content, error);
     let stat = fstat(&from).map_err(|error| unread(error.into()))?;
-    let length = u64::try_from(stat.st_size).unwrap_or_default();
-    let allocated = u64::try_from(stat.st_blocks).unwrap_or_default().saturating_mul(BLOCK);
+    let size = FileSize::of(&stat);
+    let FileSize { length, allocated } = size;
     let disk = fstatvfs(&to.file).map_err(|error| unwritten(error.into()))?;
     // Some filesystems do not report their size.
     if disk.f_blocks > 0 && length.min(allocated) > disk.f_bavail.saturating_mul(disk.f_frsize) {
@@ -132,7 +202,7 @@ pub(super) fn copy(
         }
         Ok(())
     };
-    if allocated >= length {
+    if !size.has_holes() {
         return copy_part(0..u64::MAX);
     }
     let mut copied = 0;

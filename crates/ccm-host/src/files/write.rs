@@ -296,8 +296,8 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
                 Ok(sha256(bytes))
             }
             ContentSource::File(source) => {
-                let each = |chunk: &[u8]| file.write_all(chunk).map_err(unwritten);
-                Ok(content::read(source, cancellation, 0, each)?.sha256)
+                let to = Writable { file, path: &resolved.path };
+                Ok(content::read_to(source, &to, cancellation)?.sha256)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Writing files atomically, without leftovers.
 
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ccm_host::{Files as _, NewContent, NewFile, sha256};
@@ -175,4 +176,32 @@ fn name_may_have_the_maximum_length() {
         files().remove(&path, false).expect("a removal");
     }
     assert_eq!(scratch.names(), Vec::<String>::new());
+}
+
+#[test]
+fn holes_of_a_source_stay_holes() {
+    const LENGTH: u64 = 1 << 26;
+    let scratch = Scratch::new();
+    let source = scratch.path().join("source");
+    // Data at the beginning, in the middle of a piece that is read at once, and at the end; or nowhere.
+    for parts in [&[0, LENGTH / 2 + 70_000, LENGTH - 5][..], &[LENGTH / 3], &[0], &[]] {
+        let file = std::fs::File::create(&source).expect("a file");
+        for at in parts {
+            file.write_all_at(b"inner", *at).expect("to write");
+        }
+        file.set_len(LENGTH).expect("a long file");
+        let copy = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
+        let path = scratch.path().join("f");
+        let written = files().write(&path, &copy).expect("a write");
+        let [expected, found] = [&source, &path].map(|path| std::fs::read(path).expect("the content"));
+        assert!(expected == found, "{parts:?}");
+        assert_eq!(written, sha256(&expected));
+        let blocks = std::fs::metadata(&path).expect("its metadata").blocks();
+        assert!(blocks * 512 < 1 << 20, "{parts:?}: {blocks} blocks");
+    }
+    // Zeros that are on the disk stay there, as a swap file needs them.
+    std::fs::write(&source, vec![0; 1 << 20]).expect("a file");
+    let copy = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
+    files().write(&scratch.path().join("f"), &copy).expect("a write");
+    assert!(scratch.path().join("f").metadata().expect("its metadata").blocks() * 512 >= 1 << 20);
 }

@@ -97,6 +97,14 @@ pub enum FileError {
     /// The file system of the path is mounted read-only.
     #[error("\"{}\" is on a file system that is mounted read-only", .0.display())]
     ReadOnly(PathBuf),
+    /// The path is on a file system whose files the kernel makes.
+    #[error("\"{}\" can't be changed: the kernel makes all files on this file system ({file_system})", .path.display())]
+    OfKernel {
+        /// The path.
+        path: PathBuf,
+        /// Type of the file system.
+        file_system: &'static str,
+    },
     /// The path or its directory has a flag that forbids the change.
     #[error("\"{}\" can't be changed: \"{}\" is {}", .path.display(), .part.display(), fixed(*.is_append_only))]
     Fixed {
@@ -251,7 +259,7 @@ impl FileError {
         if let Self::ParentMissing(path) | Self::NotADirectory { part: path, .. } = self {
             failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
         }
-        if let Self::ReadOnly(path) | Self::Fixed { path, .. } = self {
+        if let Self::ReadOnly(path) | Self::Fixed { path, .. } | Self::OfKernel { path, .. } = self {
             failure.missing = Some(MissingPrerequisite::Writable(path.clone()).into());
         }
         if let Self::Fixed { part, is_append_only, .. } = self {
@@ -271,6 +279,11 @@ impl FileError {
                 );
             }
             Self::ReadOnly(_) => return Some("remount the file system of this path read-write"),
+            Self::OfKernel { .. } => {
+                return Some(
+                    "use `sysctl` for a parameter below /proc/sys, or write to the file with an `exec`",
+                );
+            }
             Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } | Self::GroupDirectory { .. } => {
                 return Some(
                     "use a path whose directories all belong to root, and that nobody else can change",

@@ -1,11 +1,13 @@
 //! Checks before a change that nothing keeps the file from being changed: neither its file system nor its flags.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, StatxAttributes, StatxFlags, fstatvfs, statx};
+use rustix::fs::{
+    AtFlags, FileType, StatVfsMountFlags, StatxAttributes, StatxFlags, fstatfs, fstatvfs, statx,
+};
 
-use super::resolve::{PathEntry, without_last};
+use super::resolve::{PathEntry, ResolvedPath, without_last};
 use super::{ChangedPart, FileError, FileStep};
 
 /// Flags that forbid to replace or remove a file, and to change its attributes.
@@ -28,6 +30,9 @@ pub(super) fn check(path: &Path, part: ChangedPart) -> Result<(), FileError> {
     {
         return Err(FileError::ReadOnly(path.to_owned()));
     }
+    if let Some(name) = kernel_file_system(&resolved, own.as_ref(), part, path)? {
+        return Err(FileError::OfKernel { path: path.to_owned(), file_system: name });
+    }
     // Entries can be added to a directory that is append-only, and neither replaced nor removed.
     let of_directory = match part {
         ChangedPart::Entry => FIXED,
@@ -49,6 +54,70 @@ pub(super) fn check(path: &Path, part: ChangedPart) -> Result<(), FileError> {
         }
     }
     Ok(())
+}
+
+/// File system whose files the kernel makes.
+struct KernelFileSystem {
+    /// Its type, as `statfs` returns it.
+    magic: u64,
+    name: &'static str,
+    /// Directories can be made and removed in it.
+    has_directories_of_users: bool,
+}
+
+/// File systems in which nobody can make, replace or remove a file.
+const KERNEL_FILE_SYSTEMS: [KernelFileSystem; 12] = {
+    const fn file_system(magic: u64, name: &'static str) -> KernelFileSystem {
+        KernelFileSystem { magic, name, has_directories_of_users: false }
+    }
+    const fn with_directories(magic: u64, name: &'static str) -> KernelFileSystem {
+        KernelFileSystem { magic, name, has_directories_of_users: true }
+    }
+    [
+        file_system(PROC, "proc"),
+        file_system(0x6265_6572, "sysfs"),
+        file_system(0x1cd1, "devpts"),
+        file_system(0x6462_6720, "debugfs"),
+        file_system(0x7363_6673, "securityfs"),
+        file_system(0xf97c_ff8c, "selinuxfs"),
+        file_system(0x6573_5543, "fusectl"),
+        file_system(0x4249_4e4d, "binfmt_misc"),
+        with_directories(0x7472_6163, "tracefs"),
+        with_directories(0x6265_6570, "configfs"),
+        with_directories(0x0027_e0eb, "cgroup"),
+        with_directories(0x6367_7270, "cgroup2"),
+    ]
+};
+
+/// Type of the file system with the processes and parameters of the kernel.
+const PROC: u64 = 0x9fa0;
+
+/// Returns the name of the file system of the kernel that forbids a change, if one does.
+fn kernel_file_system(
+    resolved: &ResolvedPath,
+    own: Option<&OwnedFd>,
+    part: ChangedPart,
+    path: &Path,
+) -> Result<Option<&'static str>, FileError> {
+    let own_directory =
+        own.filter(|_| resolved.entry.as_ref().is_some_and(|entry| entry.kind() == FileType::Directory));
+    let changed = match part {
+        ChangedPart::Inside => own_directory.unwrap_or(&resolved.parent),
+        _ => &resolved.parent,
+    };
+    let found = fstatfs(changed).map_err(FileError::at(path, FileStep::Inspect))?;
+    let magic = u64::try_from(found.f_type).unwrap_or_default();
+    let Some(system) = KERNEL_FILE_SYSTEMS.iter().find(|system| system.magic == magic) else {
+        return Ok(None);
+    };
+    let is_forbidden = match part {
+        // Parameters keep their owners and modes.
+        ChangedPart::Attributes => magic == PROC && resolved.path.starts_with("/proc/sys"),
+        ChangedPart::Entry => !(system.has_directories_of_users && own_directory.is_some()),
+        ChangedPart::NewDirectory => !system.has_directories_of_users,
+        ChangedPart::Inside => true,
+    };
+    Ok(is_forbidden.then_some(system.name))
 }
 
 fn is_file_or_directory(entry: &PathEntry) -> bool {

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{FileError, FileKind, Files, InspectOptions, PathTrust, read_at_most};
+use ccm_host::{ChangedPart, FileError, FileKind, Files, InspectOptions, PathTrust, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{MountDifference, MountObstacle, MountState};
@@ -16,7 +16,7 @@ use crate::parts::path_walk::{FOR_PROGRAM, WalkedPath, make_parents, missing_par
 use crate::parts::systemd::SYSTEMD_RUNNING;
 use crate::parts::systemd::systemctl::Systemctl;
 use crate::parts::text::TextFile;
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{check_writable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 use crate::support::program::{ErrorLines, Program};
 
@@ -73,8 +73,13 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
             state.obstacle = state.obstacle.or_else(|| no_device(mount, context));
         }
         let changes = || !matches!(mount.plan(&state), ObjectPlan::Keep { .. } | ObjectPlan::Fail(_));
-        if reading.is_before() && changes() && state.fstab.file.content() != new_fstab(mount, &state) {
-            state.fstab.file.check_replaceable(context)?;
+        if reading.is_before() && changes() {
+            if state.fstab.file.content() != new_fstab(mount, &state) {
+                state.fstab.file.check_replaceable(context)?;
+            }
+            if let Some(outermost) = state.missing_directories.first() {
+                check_writable(outermost, ChangedPart::NewDirectory, context.host.files)?;
+            }
         }
         Ok(state)
     }

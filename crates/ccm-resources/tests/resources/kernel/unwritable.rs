@@ -56,6 +56,8 @@ fn changes() -> Vec<(&'static str, Resource)> {
         resource("git", "/srv/d/clone", &[("url", "/srv/r")]),
         resource("git", "/srv/d/empty", &[("url", "/srv/r")]),
         resource("user", "eve", &[("manage_home", "true"), ("home", "/srv/d/eve")]),
+        resource("mount", "/srv/d/mnt", &[("device", "tmpfs"), ("fstype", "tmpfs")]),
+        resource("mount", "/srv/d/deep/mnt", &[("device", "tmpfs"), ("fstype", "tmpfs")]),
     ];
     let mut below_etc = vec![
         file("/etc/systemd/system/a.service", &[("content", "[Service]\n")]),
@@ -232,5 +234,65 @@ fn noop_names_the_directory_that_a_user_may_not_enter() {
             assert_eq!(warned(vec![exec(cwd)]), Some(vec![format!("a run would fail now: {told}")]));
             assert_eq!(warned(vec![opened(), exec(cwd)]), Some(Vec::new()));
         }
+    });
+}
+
+#[test]
+fn noop_fails_like_a_run_on_file_systems_of_the_kernel() {
+    on_machine_with_repository(|| {
+        let file = |name: &str, properties: &[(&str, &str)]| resource("file", name, properties);
+        let part = |kind: &str, properties: &[(&str, &str)]| resource(kind, "part", properties);
+        let parameter = "/proc/sys/kernel/hostname";
+        let cases = [
+            (file("/proc/new", &[("content", "x")]), "/proc/new", "proc"),
+            (file("/proc/self/new", &[("ensure", "link"), ("target", "x")]), "/proc/self/new", "proc"),
+            (file("/proc/new", &[("ensure", "directory")]), "/proc/new", "proc"),
+            (file(parameter, &[("content", "x")]), parameter, "proc"),
+            (file(parameter, &[("mode", "0600")]), parameter, "proc"),
+            (file(parameter, &[("owner", "daemon")]), parameter, "proc"),
+            (file("/proc/version", &[("ensure", "absent")]), "/proc/version", "proc"),
+            (file("/sys/new", &[("content", "x")]), "/sys/new", "sysfs"),
+            (file("/sys/new", &[("ensure", "directory")]), "/sys/new", "sysfs"),
+            (
+                file("/sys/kernel", &[("source", "/srv/source"), ("ensure", "directory")]),
+                "/sys/kernel/a",
+                "sysfs",
+            ),
+            (part("line", &[("path", "/proc/new"), ("line", "x"), ("create", "true")]), "/proc/new", "proc"),
+            (part("line", &[("path", parameter), ("line", "x")]), parameter, "proc"),
+            (part("block", &[("path", parameter), ("content", "x")]), parameter, "proc"),
+            (
+                part("setting", &[("path", "/proc/new"), ("key", "a"), ("value", "b"), ("create", "true")]),
+                "/proc/new",
+                "proc",
+            ),
+            (
+                resource("sysctl", "kernel.hostname", &[("value", "x"), ("file", "/proc/new")]),
+                "/proc/new",
+                "proc",
+            ),
+            (
+                resource("archive", "/proc/new.tar", &[("url", "http://127.0.0.1:9/new.tar")]),
+                "/proc/new.tar",
+                "proc",
+            ),
+            (resource("mount", "/sys/new", &[("device", "tmpfs"), ("fstype", "tmpfs")]), "/sys/new", "sysfs"),
+            (resource("scaffold", "/sys/new", &[("source", "/srv/source")]), "/sys/new", "sysfs"),
+            (resource("git", "/sys/new", &[("url", "/srv/r")]), "/sys/new", "sysfs"),
+        ];
+        let mut wrong = String::new();
+        for (resource, path, file_system) in cases {
+            let [noop, run] = [in_noop(vec![resource.clone()]), applied(vec![resource.clone()])];
+            let ending = format!(
+                "\"{path}\" can't be changed: the kernel makes all files on this file system ({file_system})"
+            );
+            if noop != run || !noop[0].ends_with(&ending) {
+                wrong += &format!("{}: {noop:?}, {run:?}\n", resource.id);
+            }
+        }
+        assert_eq!(wrong, "");
+        // Attributes of other files can be set.
+        let notes = in_noop(vec![file("/sys/kernel/notes", &[("mode", "0400")])]);
+        assert!(notes[0].starts_with("Would have"), "{notes:?}");
     });
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use ccm_model::{
     Claim, ClaimKind, Control, PathKind, PathSpellings, Resource, ResourceId, ResourceIndex, Sharing,
 };
+use ccm_properties::FilledExtent;
 
 use crate::contract::{ManagedExtent, ManagedPath};
 use crate::run::Run;
@@ -95,7 +96,11 @@ impl<'a> ClaimIndex<'a> {
             }
         }
         for filled in found.fills(resource) {
-            let extent = if filled.is_tree { ManagedExtent::Tree } else { ManagedExtent::Whole };
+            let extent = match filled.extent {
+                FilledExtent::Entry => ManagedExtent::Whole,
+                FilledExtent::Tree => ManagedExtent::Tree,
+                FilledExtent::Place => ManagedExtent::Existence,
+            };
             let path = Cow::Borrowed(filled.path);
             self.add_path(IndexedPath { path, extent, resource, index, is_filled: true }, spellings);
         }

@@ -394,6 +394,8 @@ pub struct ManagedPath {
 /// Part of a path that a resource manages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ManagedExtent {
+    /// Nothing but that it stays, with everything in it.
+    Existence,
     /// Its attributes.
     Attributes,
     /// The file with its content.

@@ -57,8 +57,19 @@ pub fn is_empty_text(node: &Node) -> bool {
 pub struct FilledPath<'r> {
     /// The path.
     pub path: &'r str,
-    /// `true` for a directory with everything in it.
-    pub is_tree: bool,
+    /// Part of the path that belongs to the resource.
+    pub extent: FilledExtent,
+}
+
+/// Part of a path that belongs to a resource which does not claim it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilledExtent {
+    /// What is at the path.
+    Entry,
+    /// A directory with everything in it, which the resource fills.
+    Tree,
+    /// A directory for others to fill: a home directory, or a file system. The resource only needs it to stay.
+    Place,
 }
 
 /// Describes a resource type to the loader.
@@ -142,7 +153,8 @@ pub trait TypeSpec: TypeDeclaration {
 
     /// Directories in which a change of a resource may write anything, for those who judge changes by their paths.
     fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
-        self.fills(resource).into_iter().filter(|filled| filled.is_tree).map(|filled| filled.path).collect()
+        let trees = self.fills(resource).into_iter().filter(|filled| filled.extent == FilledExtent::Tree);
+        trees.map(|filled| filled.path).collect()
     }
 
     /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
 use ccm_model::{Location, PathSpellings, Resource, ResourceId, Sharing, Span};
-use ccm_properties::TypeSpec;
+use ccm_properties::{FilledExtent, TypeSpec};
 
 use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
@@ -138,7 +138,9 @@ impl Session {
             return conflicts;
         }
         self.for_each(manifests, |spec, filler, resource| {
-            for filled in spec.fills(resource).into_iter().filter(|filled| filled.is_tree) {
+            for filled in
+                spec.fills(resource).into_iter().filter(|filled| filled.extent == FilledExtent::Tree)
+            {
                 let of_others = purgers.get(&*spellings.canonical(filled.path)).into_iter().flatten();
                 for purger in of_others.filter(|purger| purger.manifest != filler.manifest) {
                     let directory = self.secrets.redact(filled.path).into_owned();

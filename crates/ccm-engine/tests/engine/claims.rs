@@ -17,14 +17,16 @@ fn provider_finds_what_others_manage_below_a_directory() {
         "fill fills=/d/f/",
         "more fills=/d",
         "again fills=/d",
+        "home needs_place=/d/h",
+        "mount needs_place=/d",
         "/d/off",
         "/",
     ]);
-    catalog.resources[10].control = Control::NotManaged { reason: "off".to_owned() };
+    catalog.resources[12].control = Control::NotManaged { reason: "off".to_owned() };
     let ran = run_with(&catalog, &Options::default());
     let listed: Vec<&str> =
         ran.calls.iter().map(String::as_str).filter(|call| !call.starts_with("read")).collect();
-    assert_eq!(listed, ["/d: a Whole, a/b Tree, a-b/c Whole, f Tree, filled by more", "/e: "]);
+    assert_eq!(listed, ["/d: a Whole, a/b Tree, a-b/c Whole, f Tree, h Existence, filled by more", "/e: "]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use ccm_model::{
     Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, PathSpellings, Resource,
     ResourceIndex, Sharing,
 };
+use ccm_properties::FilledExtent;
 
 use crate::read::types::Types;
 use crate::resolve::messages::shown;
@@ -66,7 +67,7 @@ pub(crate) fn find_filled_purges(
         for filled in spec(filler).into_iter().flat_map(|spec| spec.fills(filler)) {
             let purger =
                 directories.get(&spellings.canonical(filled.path)).filter(|purger| purger.id != filler.id);
-            let Some(purger) = purger.filter(|_| filled.is_tree) else { continue };
+            let Some(purger) = purger.filter(|_| filled.extent == FilledExtent::Tree) else { continue };
             let [filler_name, purger_name] = [filler, purger].map(|resource| shown(&resource.id.to_string()));
             let directory = shown(filled.path);
             let message = format!(

@@ -10,7 +10,7 @@ pub(crate) mod report;
 pub(crate) mod source;
 pub(crate) mod status;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -109,18 +109,24 @@ pub(crate) struct TreeState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathsOfOthers {
     paths: BTreeMap<PathBuf, ManagedExtent>,
+    /// Directories that a purge leaves with everything in them, and that are managed like others otherwise.
+    kept: BTreeSet<PathBuf>,
     /// Resource that fills the tree itself.
     pub filler: Option<ResourceId>,
 }
 
 impl PathsOfOthers {
     pub(crate) fn new(paths: impl IntoIterator<Item = ManagedPath>) -> Self {
-        let mut managed = BTreeMap::new();
+        let mut managed = Self::default();
         for ManagedPath { path, extent } in paths {
-            let known = managed.entry(path).or_insert(extent);
+            if extent == ManagedExtent::Existence {
+                managed.kept.insert(path);
+                continue;
+            }
+            let known = managed.paths.entry(path).or_insert(extent);
             *known = extent.max(*known);
         }
-        Self { paths: managed, filler: None }
+        managed
     }
 
     /// Returns what other resources manage of a path, or of a directory above it.
@@ -138,8 +144,13 @@ impl PathsOfOthers {
         self.paths.get(path) == Some(&ManagedExtent::Tree)
     }
 
+    /// Returns `true` if a purge leaves a path, because another resource needs it or a directory above it to stay.
+    pub(crate) fn is_kept(&self, path: &Path) -> bool {
+        !self.kept.is_empty() && path.ancestors().any(|above| self.kept.contains(above))
+    }
+
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.paths.keys().map(PathBuf::as_path)
+        self.paths.keys().chain(&self.kept).map(PathBuf::as_path)
     }
 }
 

@@ -11,7 +11,9 @@ mod state;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, Node, PathKind, Resource};
-use ccm_properties::{FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource};
+use ccm_properties::{
+    FilledExtent, FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource,
+};
 
 use crate::support::values::canonical_path::is_canonical;
 use decide::ArchiveResource;
@@ -51,8 +53,10 @@ impl TypeSpec for ArchiveType {
         if resource.is_absent() {
             return Vec::new();
         }
-        let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });
-        let creates = Self::text(resource, "creates").map(|path| FilledPath { path, is_tree: false });
+        let filled =
+            |property, extent| Self::text(resource, property).map(|path| FilledPath { path, extent });
+        let into = filled("extract_parent", FilledExtent::Tree);
+        let creates = filled("creates", FilledExtent::Entry);
         into.into_iter().chain(creates).collect()
     }
 

@@ -30,8 +30,8 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind, ScalarStyle,
 };
 use ccm_properties::{
-    CheckInput, CommandsView, FilledPath, PropertyError, PropertySpec, Providers, SettingsView, ShellText,
-    TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
+    CheckInput, CommandsView, FilledExtent, FilledPath, PropertyError, PropertySpec, Providers, SettingsView,
+    ShellText, TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
 };
 
 pub use executor::names as executor_names;
@@ -119,7 +119,7 @@ impl TypeSpec for ExecType {
         let Some(creates) = resource.properties.get("creates") else { return Vec::new() };
         let nodes = creates.as_list().unwrap_or(std::slice::from_ref(creates));
         let paths = nodes.iter().filter_map(Node::as_text);
-        paths.map(|path| FilledPath { path, is_tree: false }).collect()
+        paths.map(|path| FilledPath { path, extent: FilledExtent::Entry }).collect()
     }
 
     fn may_write_files(&self) -> bool {

@@ -17,7 +17,7 @@ mod update;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{FilledExtent, FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
@@ -63,7 +63,7 @@ impl TypeSpec for GitType {
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
         let path = Some(Self::path(resource)).filter(|path| is_canonical(path) && !resource.is_absent());
-        path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
+        path.map(|path| FilledPath { path, extent: FilledExtent::Tree }).into_iter().collect()
     }
 
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {

@@ -9,7 +9,9 @@ mod util_linux;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
+use ccm_properties::{
+    FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
+};
 
 use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
@@ -56,6 +58,11 @@ impl TypeSpec for MountType {
         let fstype = resource.properties.get("fstype").and_then(Node::as_text).unwrap_or_default();
         let packages = PACKAGES.iter().find(|(known, _)| *known == fstype).map(|(_, packages)| *packages);
         packages.unwrap_or_default().iter().map(|package| (ClaimKind::Package, (*package).into())).collect()
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let mount_point = |path| FilledPath { path, extent: FilledExtent::Place };
+        self.reaches(resource).into_iter().map(mount_point).collect()
     }
 
     /// What is mounted stands in place of everything below the directory.

@@ -13,7 +13,9 @@ mod state;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, escape_control};
-use ccm_properties::{CheckInput, Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
+use ccm_properties::{
+    CheckInput, FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
+};
 
 use crate::support::object_plan::Object;
 use desired::DesiredUser;
@@ -63,6 +65,12 @@ impl TypeSpec for UserType {
         let uid = resource.properties.get("uid").and_then(Node::as_text);
         let uid = uid.map(|uid| Claim::exclusive(ClaimKind::UserId, uid));
         [name].into_iter().chain(uid).collect()
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let home = |path| FilledPath { path, extent: FilledExtent::Place };
+        let homes = if resource.is_absent() { Vec::new() } else { self.reaches(resource) };
+        homes.into_iter().map(home).collect()
     }
 
     fn reaches<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {

@@ -2,7 +2,9 @@
 
 use ccm_engine::{Binder, BoundResource, DynProvider, ResourceType, Suitabilities, bind};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
-use ccm_properties::{CheckInput, FilledPath, PropertySpec, Providers, TypeDeclaration, TypeSpec};
+use ccm_properties::{
+    CheckInput, FilledExtent, FilledPath, PropertySpec, Providers, TypeDeclaration, TypeSpec,
+};
 
 use super::calls::count_question;
 use super::provider::FakeProvider;
@@ -32,8 +34,12 @@ impl TypeSpec for FakeType {
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
         count_question();
-        let path = resource.properties.get("fills").and_then(Node::as_text);
-        path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
+        let extents = [("fills", FilledExtent::Tree), ("needs_place", FilledExtent::Place)];
+        let filled = |(property, extent)| {
+            let path = resource.properties.get(property).and_then(Node::as_text)?;
+            Some(FilledPath { path, extent })
+        };
+        extents.into_iter().filter_map(filled).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files with the authorized keys of a user.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ccm_engine::Context;
@@ -34,6 +35,14 @@ fn named<'a>(account: &'a Account, name: &'a str) -> UserFile<'a> {
 /// Reads the file with the keys of a user.
 pub(crate) fn read(account: &Account, files: &dyn Files) -> Result<Option<UserFileContent>, FileError> {
     files.read_user_file(file(account), MAX_FILE)
+}
+
+/// Returns the files of the keys that other resources of the catalog manage, for users that exist.
+pub(crate) fn key_files_of_others(context: &Context<'_>) -> Vec<PathBuf> {
+    let claimed = context.claimed_keys(ClaimKind::AuthorizedKey);
+    let users: BTreeSet<&str> = claimed.filter_map(|claim| Some(claim.split_once(' ')?.0)).collect();
+    let accounts = users.into_iter().filter_map(|user| context.host.system.account(user).ok());
+    accounts.map(|account| file(&account).path()).collect()
 }
 
 /// Keys of a user that resources of the catalog manage.

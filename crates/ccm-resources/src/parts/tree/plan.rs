@@ -167,7 +167,7 @@ impl Planner<'_> {
         let is_shared = match self.state.managed.extent(path) {
             Some(ManagedExtent::Whole | ManagedExtent::Tree) => return Ok(None),
             Some(ManagedExtent::Attributes) => true,
-            None => false,
+            Some(ManagedExtent::Existence) | None => false,
         };
         let change = |kind| Ok(Some(TreeChange { path: path.clone(), kind }));
         let attributes = |mode| if is_shared { FileAttributes::default() } else { self.attributes(mode) };
@@ -234,7 +234,7 @@ impl Planner<'_> {
 
     /// Returns `true` for an entry that is removed, so that its attributes do not matter.
     fn is_undeclared_and_purged(&self, path: &Path) -> bool {
-        self.rules.purge && !self.kept.contains(path)
+        self.rules.purge && !self.kept.contains(path) && !self.state.managed.is_kept(path)
     }
 
     fn mode(&self, is_directory: bool) -> Option<u32> {
@@ -266,7 +266,9 @@ impl Planner<'_> {
         while let Some(FoundEntry { entry, .. }) = found.get(at) {
             let start = at;
             at += 1;
-            if self.kept.contains(&*entry.path) || self.state.managed.extent(&entry.path).is_some() {
+            let managed = &self.state.managed;
+            let is_managed = managed.extent(&entry.path).is_some() || managed.is_kept(&entry.path);
+            if is_managed || self.kept.contains(&*entry.path) {
                 continue;
             }
             let mut size = RemovedSize::default();

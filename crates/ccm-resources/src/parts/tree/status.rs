@@ -10,17 +10,22 @@ use ccm_model::Failure;
 
 use super::{DesiredEntry, DesiredKind, EntryContent, FoundEntry, PathsOfOthers, TreeRules};
 use crate::parts::path_walk::real_path;
+use crate::parts::ssh_keys::key_file::key_files_of_others;
 use crate::support::file_failure::file_failure;
 
 /// Returns the paths in a tree that other resources manage, and those that ccm needs itself.
-pub(crate) fn managed(root: &Path, context: &Context<'_>) -> PathsOfOthers {
+pub(crate) fn managed(root: &Path, rules: &TreeRules, context: &Context<'_>) -> PathsOfOthers {
     let files = context.host.files;
-    let state = context.state_directory.map(|state| real_path(state, files));
-    let own = state.as_deref().and_then(|state| state.strip_prefix(real_path(root, files)).ok());
-    let own = own
-        .filter(|path| *path != Path::new(""))
-        .map(|path| ManagedPath { path: path.to_owned(), extent: ManagedExtent::Tree });
-    let managed = PathsOfOthers::new(context.managed_below(root).into_iter().chain(own));
+    let real_root = real_path(root, files);
+    let inside = |path: &Path, extent| {
+        let path = real_path(path, files).strip_prefix(&real_root).ok()?.to_owned();
+        (path != Path::new("")).then_some(ManagedPath { path, extent })
+    };
+    let own = context.state_directory.and_then(|state| inside(state, ManagedExtent::Tree));
+    // Homes are only known on the machine.
+    let key_files = if rules.purge { key_files_of_others(context) } else { Vec::new() };
+    let keys = key_files.iter().filter_map(|path| inside(path, ManagedExtent::Whole));
+    let managed = PathsOfOthers::new(context.managed_below(root).into_iter().chain(own).chain(keys));
     PathsOfOthers { filler: context.filler_of(root), ..managed }
 }
 
@@ -38,6 +43,7 @@ pub(crate) fn read(
     let step = |path: &Path, is_directory: bool| match () {
         () if !reads_all && !paths.contains(path) => WalkStep::Skip,
         () if is_directory && managed.extent(path) == Some(ManagedExtent::Tree) => WalkStep::List,
+        () if is_directory && !rules.recurse && managed.is_kept(path) => WalkStep::List,
         () if rules.ignore.matches(path) => WalkStep::List,
         () => WalkStep::Enter,
     };

@@ -259,7 +259,7 @@ fn inside(
     if state.found.link {
         return Ok(Some(inside));
     }
-    inside.managed = tree::status::managed(&file.path, context);
+    inside.managed = tree::status::managed(&file.path, &tree.rules, context);
     if let Some(source) = &tree.source {
         let source = tree::source::CopiedTree {
             path: &context.directory.join(source),

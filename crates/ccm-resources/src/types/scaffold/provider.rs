@@ -48,7 +48,7 @@ impl Provider<ScaffoldResource> for PosixScaffold {
         if scaffold.sensitive {
             tree::mark_secret(&state.tree.desired, context)?;
         }
-        state.tree.managed = tree::status::managed(path, context);
+        state.tree.managed = tree::status::managed(path, &scaffold.rules, context);
         let is_directory =
             matches!(state.root.target.as_ref().map(|target| target.kind), Some(FileKind::Directory { .. }));
         if is_directory {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ccm_engine::{Context, Provider, ReadPurpose};
+use ccm_engine::{Context, ManagedExtent, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileError, FileKind, Files, InspectOptions, PathTrust, TreeSize};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
@@ -211,6 +211,7 @@ async fn owner_besides(uid: Option<u32>, home: &Path, context: &Context<'_>) -> 
         beside
             .into_iter()
             .flatten()
+            .filter(|managed| managed.extent != ManagedExtent::Existence)
             .any(|managed| home.ends_with(&managed.path) && managed.path.components().count() == 1)
     };
     if Some(target.uid) == uid || is_managed() {

@@ -4,7 +4,7 @@ use std::fs::{create_dir_all, metadata, read_to_string, write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 
-use ccm_model::Resource;
+use ccm_model::{Resource, Span, Spanned};
 
 use crate::accounts::machine::{append, assert_changes, hints, on_a_copy, succeeds};
 use crate::build::resource;
@@ -243,5 +243,45 @@ fn files_of_keys_are_edited_rightly_or_refused() {
             chown(path, Some(1500), Some(100)).expect("an owner");
         }
         assert_right_or_refused(FILE, &format!("\"{FILE}\""), &key("a", &[("key", ONE)]));
+    });
+}
+
+#[test]
+fn purge_keeps_homes_key_files_and_mount_points_of_other_resources() {
+    with_ada(|| {
+        append("/etc/passwd", "zoe:x:1700:100:Zoe:/srv/people/zoe:/bin/sh");
+        for path in ["bob/.profile", "eve/left", "zoe/left"] {
+            create_dir_all(format!("/srv/people/{}", path.split('/').next().expect("a name")))
+                .expect("a directory");
+            write(format!("/srv/people/{path}"), "").expect("a file");
+        }
+        chown("/srv/people/zoe", Some(1700), Some(100)).expect("an owner");
+        create_dir_all("/srv/m/data").expect("a directory");
+        write("/srv/m/data/f", "").expect("a file");
+        symlink("/srv/people", "/srv/folk").expect("a link");
+        let purged = |path: &str| {
+            resource("file", path, &[("ensure", "directory"), ("purge", "true"), ("force", "true")])
+        };
+        let bob = || resource("user", "bob", &[("home", "/srv/folk/bob"), ("uid", "1600")]);
+        let key = || resource("authorized_key", "zoe@web", &[("user", "zoe"), ("key", ONE)]);
+        let mount = || {
+            let properties = [("ensure", "present"), ("device", "tmpfs"), ("fstype", "tmpfs")];
+            resource("mount", "/srv/m/data", &properties)
+        };
+        assert_changes(&[key()]);
+        let all = || vec![purged("/srv/people"), purged("/srv/m"), bob(), key(), mount()];
+        assert_eq!(applied(all())[..2], ["changed", "unchanged"]);
+        let left = |path: &str| Path::new(path).exists();
+        assert!(left("/srv/people/bob/.profile") && left("/srv/people/zoe/.ssh/authorized_keys"));
+        assert!(left("/srv/m/data/f") && !left("/srv/people/eve") && !left("/srv/people/zoe/left"));
+        assert_eq!(applied(all())[..2], ["unchanged", "unchanged"]);
+        // What is to be absent is not kept.
+        let absent = |resource: Resource| {
+            let ensure = Spanned { value: "absent".to_owned(), span: Span::default() };
+            Resource { ensure: Some(ensure), ..resource }
+        };
+        let gone =
+            vec![purged("/srv/people"), purged("/srv/m"), absent(bob()), absent(key()), absent(mount())];
+        assert!(in_noop(gone)[..2].iter().all(|told| told.starts_with("Would have")));
     });
 }

@@ -66,6 +66,7 @@ fn managed(text: &str) -> PathsOfOthers {
         let (path, extent) = match part.split_at(part.len() - 1) {
             (path, "~") => (path, ManagedExtent::Attributes),
             (path, "/") => (path, ManagedExtent::Tree),
+            (path, "^") => (path, ManagedExtent::Existence),
             _ => (part, ManagedExtent::Whole),
         };
         ManagedPath { path: path.into(), extent }
@@ -125,7 +126,7 @@ fn changes_match_the_table() {
         assert_eq!(decided, expected.trim(), "{row}");
         rows += 1;
     }
-    assert_eq!(rows, 44);
+    assert_eq!(rows, 49);
 }
 
 #[test]

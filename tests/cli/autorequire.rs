@@ -204,6 +204,16 @@ const REMOVALS: &[(&str, &[&str])] = &[
         "package_hold: [p: {ensure: absent}]; package: [p: {ensure: latest}]",
         &["package_hold#p", "package#p needs package_hold#p"],
     ),
+    #[cfg(target_arch = "x86_64")]
+    (
+        "package: [p: {ensure: latest}]; package_hold: ['p:amd64': {ensure: absent}]",
+        &["package_hold#p:amd64", "package#p needs package_hold#p:amd64"],
+    ),
+    #[cfg(target_arch = "x86_64")]
+    (
+        "package_hold: [p: {}]; package: [p.x86_64: {}]",
+        &["package#p.x86_64", "package_hold#p needs package#p.x86_64"],
+    ),
     ("package_hold: [p: {}]; package: [p: {}]", &["package#p", "package_hold#p needs package#p"]),
     (
         "package: [python3-dnf-plugin-versionlock: {ensure: absent}]; package_hold: [p: {ensure: absent}]",

@@ -15,7 +15,7 @@ mod version;
 pub(crate) use apt::Apt;
 pub(crate) use dnf::Dnf;
 pub(crate) use installation::{Availability, Hold, Installation, Presence};
-pub(crate) use names::{name_error, quoted_names, version_error};
+pub(crate) use names::{name_error, quoted_names, spellings, version_error};
 pub(crate) use package::{MAX_AGE_FOR_LATEST, Package, PackageEnsure, UpdateCache};
 pub(crate) use pacman::Pacman;
 pub(crate) use tool::{

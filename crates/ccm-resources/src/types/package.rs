@@ -14,7 +14,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::parts::packages::{Apt, Dnf, Package, Pacman, Tool};
+use crate::parts::packages::{Apt, Dnf, Package, Pacman, Tool, spellings};
 use decide::PackageKind;
 use desired::ENSURES;
 use properties::PackageProperties;
@@ -94,8 +94,8 @@ impl TypeSpec for PackageType {
 
     /// A package changes after its hold is released, and is installed without the repositories that are to be absent.
     fn needs_absent<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
-        let hold = (ClaimKind::PackageHold, (*resource.id.name).into());
-        [hold].into_iter().chain(self.needs(resource)).collect()
+        let holds = spellings(&resource.id.name).into_iter();
+        holds.map(|name| (ClaimKind::PackageHold, name.into())).chain(self.needs(resource)).collect()
     }
 
     fn may_write_files(&self) -> bool {

@@ -10,7 +10,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
 use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
 
-use crate::parts::packages::{Apt, Dnf, Tool, name_error};
+use crate::parts::packages::{Apt, Dnf, Tool, name_error, spellings};
 use crate::support::object_plan::Object;
 use decide::DesiredHold;
 use hold_provider::PackageHolds;
@@ -64,7 +64,8 @@ impl TypeSpec for PackageHoldType {
     /// A hold that is to be absent comes before every change of its package.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let plugins = ["python3-dnf-plugin-versionlock", "dnf-plugin-versionlock"];
-        let held = (!resource.is_absent()).then_some(&*resource.id.name);
+        let held = if resource.is_absent() { Vec::new() } else { spellings(&resource.id.name) };
+        let plugins = plugins.map(str::to_owned);
         held.into_iter().chain(plugins).map(|name| (ClaimKind::Package, name.into())).collect()
     }
 }

@@ -52,6 +52,10 @@ impl HoldTool for Apt {
         let (title, verb) = if holds { ("apt-mark hold", "hold") } else { ("apt-mark unhold", "unhold") };
         ToolCommand::new(APT_MARK, title, &[verb, "--", name])
     }
+
+    fn hold_name<'n>(&self, database: &DpkgDatabase, name: &'n str) -> &'n str {
+        database.apt_name(name)
+    }
 }
 
 impl Tool for Apt {

@@ -61,6 +61,10 @@ impl HoldTool for Dnf {
     }
 
     /// A lock of a package that is not installed limits the versions that can be installed.
+    fn hold_name<'n>(&self, _: &DnfState, name: &'n str) -> &'n str {
+        split_arch(name).0
+    }
+
     fn is_held(&self, state: &DnfState, name: &str) -> bool {
         state.locks.is_locked(split_arch(name).0)
     }

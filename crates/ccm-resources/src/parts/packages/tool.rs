@@ -118,6 +118,9 @@ pub(crate) trait HoldTool: Tool {
     /// Command that holds a package at its version, or releases it.
     fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
 
+    /// Returns the name that all spellings of a package have for this command.
+    fn hold_name<'n>(&self, database: &Self::Database, name: &'n str) -> &'n str;
+
     /// Returns `true` if a package has a hold that this command releases, be it installed or not.
     fn is_held(&self, database: &Self::Database, name: &str) -> bool {
         self.find(database, name).hold.is_some()

@@ -1,5 +1,8 @@
 //! The provider of holds, shared by the package tools.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
@@ -16,6 +19,26 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct PackageHolds<T>(pub T);
 
+/// Holds of the run so far, with the name that all spellings of their package have.
+#[derive(Default)]
+struct HoldsOfRun(RefCell<HashMap<String, DesiredHold>>);
+
+/// Returns the failure of a hold that contradicts an earlier one of the same package under another name.
+fn check_duplicates(hold_name: &str, hold: &DesiredHold, context: &Context<'_>) -> Result<(), Failure> {
+    let holds: Rc<HoldsOfRun> = context.run_cache();
+    let mut holds = holds.0.borrow_mut();
+    let first = holds.entry(hold_name.to_owned()).or_insert_with(|| hold.clone());
+    if first.is_absent == hold.is_absent {
+        return Ok(());
+    }
+    let message = format!(
+        "package_hold#{} and package_hold#{} are the hold of one package on this machine and contradict each other",
+        hold.name, first.name
+    );
+    let hint = "keep one of them, or limit each to some machines with `control`";
+    Err(Failure::conflict(message).with_hint(hint))
+}
+
 impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
     fn suitability(&self, host: Host<'_>) -> Suitability {
         self.0.suitability(host)
@@ -28,6 +51,9 @@ impl<T: HoldTool> Provider<Object<DesiredHold>> for PackageHolds<T> {
         context: &mut Context<'_>,
     ) -> Result<HoldState, Failure> {
         let database = shared_database(&self.0, context).await?;
+        if reading.is_before() {
+            check_duplicates(self.0.hold_name(&database, &hold.name), hold, context)?;
+        }
         let version = match self.0.find(&database, &hold.name).presence {
             Presence::Installed(version) => Some(self.0.scheme().shown(&version).to_owned()),
             _ => None,

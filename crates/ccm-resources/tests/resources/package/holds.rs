@@ -135,3 +135,30 @@ fn noop_does_not_fail_on_what_an_earlier_resource_changes() {
     let told = format!("{:?}", machine.noop(vec![package("absent"), hold("absent")])[1].outcome);
     assert_eq!(told, "Unchanged");
 }
+
+#[test]
+fn holds_of_one_package_under_two_names_do_not_contradict_each_other() {
+    let hold = |name, ensure| resource("package_hold", name, &[("ensure", ensure)]);
+    let machines = || {
+        let rocky = Machine::rocky("zsh 0 5.9 1.el9 x86_64\n");
+        rocky.files.entries.borrow_mut().insert(LOCKS.into(), FakeFile::of("zsh-0:5.9-1.el9.*\n"));
+        [(Machine::debian(&["zsh held 5.9"]), "zsh:amd64"), (rocky, "zsh.x86_64")]
+    };
+    for (machine, other) in machines() {
+        assert_eq!(
+            told(&machine.apply(vec![hold("zsh", "present"), hold(other, "present")])),
+            ["unchanged"; 2]
+        );
+        for [first, second] in [["zsh", other], [other, "zsh"]] {
+            let ran = machine.apply(vec![hold(first, "present"), hold(second, "absent")]);
+            assert_eq!(told(&ran)[0], "unchanged");
+            let expected = format!(
+                "package_hold#{second} and package_hold#{first} are the hold of one package on this machine and contradict each other"
+            );
+            assert_eq!(failure(&ran[1]).chain.last(), Some(&expected));
+        }
+    }
+    let machine = Machine::debian(&["zsh held 5.9"]);
+    let ran = machine.noop(vec![hold("zsh", "absent"), hold("zsh:i386", "present")]);
+    assert!(!failure(&ran[1]).chain.join(": ").contains("contradict"), "{ran:?}");
+}

@@ -14,6 +14,8 @@ const MOUNTS: usize = 50;
 const ROUNDS: usize = 101;
 /// Maximum ratio.
 const AIM: f64 = 2.0;
+/// Number of times that a table of mounts is doubled.
+const DOUBLINGS: usize = 13;
 
 /// Compares parameters with a program that reads them and the file with their values.
 pub(crate) fn parameters(scratch: &Path) {
@@ -77,6 +79,23 @@ pub(crate) fn mounts(scratch: &Path) {
         mkdir -p \"$1/mounts/$number\"; mount -t tmpfs -o noexec tmpfs \"$1/mounts/$number\"; \
         echo tmpfs \"$1/mounts/$number\" tmpfs noexec 0 0 >> /etc/fstab; done";
     with_own_etc("mounts-steady", scratch, (script, MOUNTS), mounts_here);
+}
+
+/// Compares one mount among thousands with a program that reads the table of the kernel, which takes most of the time.
+pub(crate) fn large_mount_table(scratch: &Path) {
+    let script = "echo tmpfs \"$1/many\" tmpfs defaults 0 0 > /etc/fstab; mkdir \"$1/many\"; \
+        mount -t tmpfs tmpfs \"$1/many\"; for number in $(seq $2); do \
+        mkdir \"$1/many/$number\"; mount --rbind \"$1/many\" \"$1/many/$number\"; done";
+    with_own_etc("mounts-many", scratch, (script, DOUBLINGS), large_mount_table_here);
+}
+
+fn large_mount_table_here(directory: &Path) {
+    let mount = format!("{}/many: {{device: tmpfs, fstype: tmpfs}}", directory.display());
+    let loaded = BenchManifest::new(&format!("ccm:\n  resources:\n    - mount:\n        - {mount}\n"));
+    let bare = || std::fs::read_to_string("/proc/self/mountinfo").expect("the table").lines().count();
+    let count = bare();
+    let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
+    ratio_within(&format!("mounts-many: one of {count}"), ours, theirs, AIM);
 }
 
 fn mounts_here(directory: &Path) {

@@ -69,6 +69,7 @@ const PARTS: &[BenchmarkPart] = &[
     ("services-missing", system::missing_services),
     ("parameters-steady", kernel::parameters),
     ("mounts-steady", kernel::mounts),
+    ("mounts-many", kernel::large_mount_table),
     ("users-steady", databases::users),
     ("repositories-steady", databases::repositories),
     ("checkouts-steady", databases::checkouts),

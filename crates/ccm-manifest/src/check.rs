@@ -8,4 +8,5 @@ pub(crate) mod data_notes;
 pub(crate) mod missing_sources;
 pub(crate) mod paths;
 pub(crate) mod removals;
+pub(crate) mod text_parts;
 pub(crate) mod unused_keys;

@@ -47,7 +47,9 @@ pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{Providers, TypeDeclaration, TypedResource};
 pub use value::{Integer, JsonMap, Located, NamedValues, OneOrMany, PositiveDuration};
-pub use views::{CommandsView, SettingsView, ShellText, SourcesView, TreeSource, TreeTemplates};
+pub use views::{
+    CommandsView, SettingsView, ShellText, SourcesView, TextPart, TextView, TreeSource, TreeTemplates,
+};
 pub use web_address::{is_any_url, is_web_address};
 
 // For `properties!` in crates that do not depend on these crates.

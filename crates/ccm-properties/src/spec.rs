@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ccm_model::{Claim, ClaimKind, Node, Properties, Resource};
 
-use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TypeDeclaration, find};
+use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TextView, TypeDeclaration, find};
 
 /// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
@@ -122,6 +122,11 @@ pub trait TypeSpec: TypeDeclaration {
 
     /// Returns the view of a type that has keys below `ccm`.
     fn settings(&self) -> Option<&dyn SettingsView> {
+        None
+    }
+
+    /// Returns the view of a type whose resources are parts of text files.
+    fn text(&self) -> Option<&dyn TextView> {
         None
     }
 

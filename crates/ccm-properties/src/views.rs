@@ -35,6 +35,21 @@ pub enum TreeTemplates {
     AllBut(&'static str),
 }
 
+/// View of a type whose resources are parts of text files, beside other parts of the same files.
+pub trait TextView {
+    /// Returns `true` if a resource may change lines that other resources write.
+    fn changes_other_lines(&self, resource: &Resource) -> bool;
+
+    /// Returns the part, to try it out without a file; `None` for a resource that is wrong in itself.
+    fn part(&self, resource: &Resource) -> Option<Box<dyn TextPart>>;
+}
+
+/// Part of a text file that a resource manages.
+pub trait TextPart {
+    /// Returns the content with the part as the resource wants it; `None` if this content does not allow that.
+    fn applied(&self, content: &[u8]) -> Option<Vec<u8>>;
+}
+
 /// View of a type whose resources start commands of the manifest.
 pub trait CommandsView {
     /// Returns the commands that a resource may start, apart from tools of ccm. A policy judges them before the run.

@@ -6,7 +6,7 @@ use ccm_graph::Graph;
 use ccm_model::{Catalog, Diagnostics, Resource, ResourceIndex};
 use tracing::debug;
 
-use super::{autorequire, claims, cycles, missing_sources, paths};
+use super::{autorequire, claims, cycles, missing_sources, paths, text_parts};
 use crate::late::LateResource;
 use crate::read::document::Settings;
 use crate::resolve::resolver::ResolvedResources;
@@ -37,6 +37,10 @@ pub(crate) fn build(
     let mut claims = claims::collect(&catalog, scopes.types, spellings);
     claims.retain(|(index, _)| has_name[index.get()]);
     claims::find_conflicts(&catalog, &claims, diagnostics);
+    if !diagnostics.has_errors() {
+        let is_known = |index| !waiting.contains_key(&index);
+        text_parts::find_conflicts(&catalog, &claims, scopes.types, is_known, diagnostics);
+    }
     claims::find_filled_purges(&catalog, scopes.types, spellings, diagnostics);
     paths::find_below_files(&catalog, &claims, diagnostics);
     cycles::find(&catalog, &graph, diagnostics);

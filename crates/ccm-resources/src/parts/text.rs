@@ -9,6 +9,7 @@ mod cache;
 #[cfg(test)]
 pub(crate) mod comparison_table;
 mod decide;
+mod detached_part;
 mod editor;
 mod insertion;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::parts::validator::ContentCheck;
 use crate::support::values::canonical_path::{CanonicalPath, is_canonical};
 
 pub(crate) use decide::PartKind;
+pub(crate) use detached_part::{built, detached};
 pub(crate) use editor::PartEditor;
 pub(crate) use insertion::{Insertion, several_matches};
 pub(crate) use pattern::LinePattern;

@@ -6,9 +6,9 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, Resource};
-use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource};
 
-use crate::parts::text::{PartEditor, PartKind, path_claim};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim};
 use crate::parts::validator::VALIDATE;
 use desired::DesiredBlock;
 use properties::BlockProperties;
@@ -37,5 +37,19 @@ impl TypeSpec for BlockType {
 
     fn commands(&self) -> Option<&dyn CommandsView> {
         Some(&VALIDATE)
+    }
+
+    fn text(&self) -> Option<&dyn TextView> {
+        Some(self)
+    }
+}
+
+impl TextView for BlockType {
+    fn changes_other_lines(&self, _: &Resource) -> bool {
+        false
+    }
+
+    fn part(&self, resource: &Resource) -> Option<Box<dyn TextPart>> {
+        detached::<Self>(resource)
     }
 }

@@ -1,10 +1,10 @@
 //! The change of a text alone, for tests that compare it with what other programs read.
 
 use ccm_model::Resource;
-use ccm_properties::{TypedResource, decode};
+use ccm_properties::TypedResource;
 
 use super::{block, line, setting};
-use crate::parts::text::{FilePart, PartPlan};
+use crate::parts::text::{FilePart, PartPlan, built};
 
 /// Returns the content that a `line`, a `block` or a `setting` gives a file; `None` if the file is as desired. An error
 /// is the reason why the resource is wrong, or can't be applied to this content.
@@ -21,12 +21,7 @@ fn edited<T>(resource: &Resource, content: &[u8]) -> Result<Option<Vec<u8>>, Str
 where
     T: TypedResource<Desired: FilePart>,
 {
-    let (written, errors) = decode::<T::Written>(&resource.properties);
-    if let Some(error) = errors.first() {
-        return Err(error.message.clone());
-    }
-    let part = T::build(resource, written)
-        .map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default())?;
+    let part = built::<T>(resource)?;
     match part.plan(content).map_err(|conflict| conflict.message().to_owned())? {
         PartPlan::Keep => Ok(None),
         PartPlan::Change(change) => Ok(Some(change.content)),

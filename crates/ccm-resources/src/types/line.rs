@@ -7,10 +7,11 @@ mod properties;
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Resource};
 use ccm_properties::{
-    CheckInput, CommandsView, PropertyError, Providers, TypeSpec, TypedResource, is_sensitive,
+    CheckInput, CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource,
+    is_sensitive,
 };
 
-use crate::parts::text::{PartEditor, PartKind, path_claim, path_of};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of};
 use crate::parts::validator::VALIDATE;
 use desired::{DesiredLine, group_reference};
 use properties::LineProperties;
@@ -59,5 +60,19 @@ impl TypeSpec for LineType {
 
     fn commands(&self) -> Option<&dyn CommandsView> {
         Some(&VALIDATE)
+    }
+
+    fn text(&self) -> Option<&dyn TextView> {
+        Some(self)
+    }
+}
+
+impl TextView for LineType {
+    fn changes_other_lines(&self, resource: &Resource) -> bool {
+        resource.properties.get("match").is_some()
+    }
+
+    fn part(&self, resource: &Resource) -> Option<Box<dyn TextPart>> {
+        detached::<Self>(resource)
     }
 }

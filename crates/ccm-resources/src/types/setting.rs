@@ -16,9 +16,9 @@ mod written;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{CommandsView, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource};
 
-use crate::parts::text::{PartEditor, PartKind, path_claim, path_of, shown};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, shown};
 use crate::parts::validator::VALIDATE;
 use desired::DesiredSetting;
 use format::{Format, Syntax};
@@ -58,5 +58,19 @@ impl TypeSpec for SettingType {
 
     fn commands(&self) -> Option<&dyn CommandsView> {
         Some(&VALIDATE)
+    }
+
+    fn text(&self) -> Option<&dyn TextView> {
+        Some(self)
+    }
+}
+
+impl TextView for SettingType {
+    fn changes_other_lines(&self, _: &Resource) -> bool {
+        false
+    }
+
+    fn part(&self, resource: &Resource) -> Option<Box<dyn TextPart>> {
+        detached::<Self>(resource)
     }
 }

@@ -141,12 +141,13 @@ impl Machine {
             .envs(case.variables.iter().map(|(name, value)| (name, value)))
             .stdin(fs::File::open(&input).expect("an input"))
             .stdout(fs::File::create(&output).expect("an output"))
-            .stderr(Stdio::null())
+            // Whoever is still running holds this pipe, so that its end is that of all.
+            .stderr(Stdio::piped())
             .process_group(0);
         if is_root() {
             command.uid(65534).gid(65534);
         }
-        command.status().expect("the program starts");
+        command.output().expect("the program starts");
         let mut traces = Traces::default();
         for line in fs::read_to_string(&log).expect("the log").lines() {
             if !traces.started.iter().any(|name| name == line) {

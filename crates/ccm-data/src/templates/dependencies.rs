@@ -30,14 +30,14 @@ pub fn dependencies(text: &str) -> TemplateDependencies {
     let scan = scan(text);
     let mut dependencies =
         TemplateDependencies { dynamic: !scan.complete, ..TemplateDependencies::default() };
-    for tag in &scan.tags {
+    for tag in scan.tags() {
         match tag {
-            TemplateTag::Expression(tokens) => dependencies.expression(tokens),
+            TemplateTag::Expression(tokens) => dependencies.expression(&tokens),
             TemplateTag::Statement(tokens) => {
-                if let [TagToken::Name("include" | "import" | "from" | "extends"), name @ ..] = &**tokens {
+                if let [TagToken::Name("include" | "import" | "from" | "extends"), name @ ..] = &*tokens {
                     dependencies.include(name);
                 }
-                dependencies.expression(tokens);
+                dependencies.expression(&tokens);
             }
         }
     }

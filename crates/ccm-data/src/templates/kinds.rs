@@ -31,16 +31,16 @@ pub(super) fn check_kinds(environment: &mut Environment<'static>) {
         ("__not_in", |a, b| Ok(!contained(a, b)?), &[]),
     ];
     for (filter, operator, tests) in OPERATORS {
-        environment.add_filter(filter, move |left: Value, right: Value| operator(&left, &right));
+        environment.add_filter(filter, move |left: &Value, right: &Value| operator(left, right));
         for test in tests {
-            environment.add_test(*test, move |left: Value, right: Value| operator(&left, &right));
+            environment.add_test(*test, move |left: &Value, right: &Value| operator(left, right));
         }
     }
     environment.add_filter("__compare", |first: Value, rest: Rest<Value>| compared(first, &rest));
-    environment.add_filter("__mul", |left: Value, right: Value| product(&left, &right));
-    environment.add_filter("__join", |left: Value, right: Value| {
-        check_printable("~", &left)?;
-        check_printable("~", &right)?;
+    environment.add_filter("__mul", |left: &Value, right: &Value| product(left, right));
+    environment.add_filter("__join", |left: &Value, right: &Value| {
+        check_printable("~", left)?;
+        check_printable("~", right)?;
         Ok::<_, Error>(format!("{left}{right}"))
     });
     environment.add_filter("__slice", |value: Value| check_list("a slice", &value).map(|()| value));

@@ -41,7 +41,7 @@ pub(super) fn checks(scan: &Scan<'_>, offset: usize) -> Result<Vec<SourceEdit>, 
         return Err(OperatorError::Unreadable);
     }
     let mut edits = Vec::new();
-    for tag in &scan.tags {
+    for tag in scan.tags() {
         let (TemplateTag::Expression(tokens) | TemplateTag::Statement(tokens)) = tag;
         let mut parser = TagParser { tokens, at: 0, nesting: 0, edits };
         let read = match tag {
@@ -53,9 +53,11 @@ pub(super) fn checks(scan: &Scan<'_>, offset: usize) -> Result<Vec<SourceEdit>, 
         }
         edits = parser.edits;
     }
-    for edit in &mut edits {
-        shift(&mut edit.replaced, offset);
-        edit.expression.iter_mut().for_each(|range| shift(range, offset));
+    if offset > 0 {
+        for edit in &mut edits {
+            shift(&mut edit.replaced, offset);
+            edit.expression.iter_mut().for_each(|range| shift(range, offset));
+        }
     }
     Ok(edits)
 }
@@ -90,7 +92,7 @@ enum OperandShape {
 const MAX_NESTING: usize = 200;
 
 struct TagParser<'t, 'text> {
-    tokens: &'t TagTokens<'text>,
+    tokens: TagTokens<'t, 'text>,
     at: usize,
     /// Number of open brackets.
     nesting: usize,
@@ -276,24 +278,32 @@ impl<'text> TagParser<'_, 'text> {
 
     /// Reads operators of a level and of those that bind more strongly.
     fn binary(&mut self, level: usize) -> Option<Operand> {
-        const LEVELS: [&[&str]; 4] = [&["+", "-"], &["~"], &["*", "/", "//", "%"], &["**"]];
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
-        while let Some((operator, length)) = self.operator().filter(|(found, _)| operators.contains(found)) {
+        let mut left = self.unary()?;
+        while let Some((operator, length)) = self.operator() {
+            let binds = match operator {
+                "+" | "-" => 0,
+                "~" => 1,
+                "*" | "/" | "//" | "%" => 2,
+                "**" => 3,
+                _ => break,
+            };
+            if binds < level {
+                break;
+            }
             if matches!(operator, "*" | "~") {
                 self.bracketed(left);
                 let first_edit = self.edits.len();
                 let sign = self.tokens.ranges[self.at].clone();
                 self.at += length;
                 self.edit(sign, if operator == "*" { "|__mul(" } else { "|__join(" });
-                self.binary(level + 1)?;
+                self.binary(binds + 1)?;
                 let end = self.end();
                 self.edits[first_edit].expression = Some(left.start..end);
                 self.edit(end..end, ")");
                 left = Operand { end, shape: OperandShape::Chain, ..left };
             } else {
                 self.at += length;
-                self.binary(level + 1)?;
+                self.binary(binds + 1)?;
                 left = self.operand(left.start, left.edits, OperandShape::Compound);
             }
         }

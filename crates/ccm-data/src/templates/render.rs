@@ -133,13 +133,16 @@ fn compiles(name: &str, text: &str, blanks: BlankSettings) -> bool {
     empty_environment(blanks).template_from_named_str(name, text).is_ok()
 }
 
-/// Returns the depth of the deepest expression, or of the longest chain of `elif`.
+/// Returns the depth of the deepest expression that may be too deep, or of the longest chain of `elif`.
 fn deepest(scan: &Scan<'_>) -> usize {
     let mut branches = vec![0_usize];
     let mut deepest = 0;
-    for tag in &scan.tags {
+    for tag in scan.tags() {
         let (TemplateTag::Expression(tokens) | TemplateTag::Statement(tokens)) = tag;
-        deepest = deepest.max(depth(tokens));
+        // An expression is at most as deep as it has tokens.
+        if tokens.len() > MAX_EXPRESSION_DEPTH {
+            deepest = deepest.max(depth(&tokens));
+        }
         match tokens.first() {
             Some(TagToken::Name("if")) => branches.push(0),
             Some(TagToken::Name("endif")) if branches.len() > 1 => drop(branches.pop()),
@@ -151,9 +154,16 @@ fn deepest(scan: &Scan<'_>) -> usize {
     deepest
 }
 
+/// Value of a name at the root of a template.
+struct RootValue {
+    value: Value,
+    /// The same value for minijinja.
+    engine: minijinja::Value,
+}
+
 pub(super) struct RenderState {
     client: ScopeClient,
-    names: [OnceLock<Option<Value>>; NAMES.len()],
+    names: [OnceLock<Option<RootValue>>; NAMES.len()],
     /// Settings of the outermost template.
     blanks: BlankSettings,
     /// Every template read so far, by name.
@@ -163,11 +173,19 @@ pub(super) struct RenderState {
 impl RenderState {
     /// Returns the value of a name in either case.
     pub(super) fn name(&self, name: &str) -> Option<&Value> {
+        self.root_value(name).map(|root| &root.value)
+    }
+
+    fn root_value(&self, name: &str) -> Option<&RootValue> {
         let (index, proper) = NAMES.iter().enumerate().find(|(_, proper)| {
             **proper == name
                 || proper.eq_ignore_ascii_case(name) && name.bytes().all(|byte| byte.is_ascii_lowercase())
         })?;
-        self.names[index].get_or_init(|| self.client.name(proper)).as_ref()
+        let read = || {
+            let value = self.client.name(proper)?;
+            Some(RootValue { engine: to_engine(&value), value })
+        };
+        self.names[index].get_or_init(read).as_ref()
     }
 
     pub(super) fn source(&self, template: &str) -> Option<Arc<CheckedSource>> {
@@ -215,7 +233,11 @@ impl std::fmt::Debug for RootNames {
 
 impl Object for RootNames {
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
-        self.0.name(key.as_str()?).map(to_engine)
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<minijinja::Value> {
+        self.0.root_value(key).map(|root| root.engine.clone())
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -333,9 +355,11 @@ fn fill_environment() -> Environment<'static> {
     bound(&mut environment);
     check_kinds(&mut environment);
     add_filters(&mut environment);
-    environment.set_formatter(|out, _, value| match value.kind() {
+    environment.set_formatter(|out, _, value| match (value.kind(), value.as_str()) {
         // An `if` without `else` yields nothing.
-        ValueKind::Undefined => Ok(()),
+        (ValueKind::Undefined, _) => Ok(()),
+        (_, Some(text)) => Ok(out.write_str(text)?),
+        (ValueKind::Number, _) if value.is_integer() => Ok(write!(out, "{value}")?),
         _ => Ok(out.write_str(&text_of(value)?)?),
     });
     environment

@@ -8,31 +8,54 @@ use std::ops::{Deref, Range};
 
 #[derive(Debug, Default)]
 pub(super) struct Scan<'text> {
-    pub(super) tags: Vec<TemplateTag<'text>>,
+    /// Tokens of all tags.
+    tokens: Vec<TagToken<'text>>,
+    /// Bytes of each token in the text.
+    ranges: Vec<Range<usize>>,
+    tags: Vec<ScannedTag>,
     /// `false` if the scan stopped at an error: later tags are missing.
     pub(super) complete: bool,
 }
 
+/// Tag as positions in the tokens of all tags.
 #[derive(Debug)]
-pub(super) enum TemplateTag<'text> {
+struct ScannedTag {
+    is_statement: bool,
+    tokens: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TemplateTag<'s, 'text> {
     /// Content of `{{ … }}`.
-    Expression(TagTokens<'text>),
+    Expression(TagTokens<'s, 'text>),
     /// Content of `{% … %}`.
-    Statement(TagTokens<'text>),
+    Statement(TagTokens<'s, 'text>),
 }
 
 /// Tokens of a tag with their bytes in the text.
-#[derive(Debug, Default)]
-pub(super) struct TagTokens<'text> {
-    tokens: Vec<TagToken<'text>>,
-    pub(super) ranges: Vec<Range<usize>>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TagTokens<'s, 'text> {
+    tokens: &'s [TagToken<'text>],
+    pub(super) ranges: &'s [Range<usize>],
 }
 
-impl<'text> Deref for TagTokens<'text> {
+impl<'text> Scan<'text> {
+    pub(super) fn tags(&self) -> impl Iterator<Item = TemplateTag<'_, 'text>> {
+        self.tags.iter().map(|tag| {
+            let tokens = TagTokens {
+                tokens: &self.tokens[tag.tokens.clone()],
+                ranges: &self.ranges[tag.tokens.clone()],
+            };
+            if tag.is_statement { TemplateTag::Statement(tokens) } else { TemplateTag::Expression(tokens) }
+        })
+    }
+}
+
+impl<'text> Deref for TagTokens<'_, 'text> {
     type Target = [TagToken<'text>];
 
     fn deref(&self) -> &Self::Target {
-        &self.tokens
+        self.tokens
     }
 }
 
@@ -53,9 +76,10 @@ pub(super) fn scan(text: &str) -> Scan<'_> {
 }
 
 /// Splits one expression into tokens; `None` if it is no expression.
-pub(super) fn tokenize(expression: &str) -> Option<TagTokens<'_>> {
+pub(super) fn tokenize(expression: &str) -> Option<Vec<TagToken<'_>>> {
     let mut scanner = TagScanner { text: expression, at: 0, open_brackets: 0, scan: Scan::default() };
-    scanner.tokens(None)
+    scanner.tokens(None)?;
+    Some(scanner.scan.tokens)
 }
 
 /// Upper bound on the depth of minijinja's tree of an expression: chains of operators nest as brackets do.
@@ -120,20 +144,17 @@ impl<'text> TagScanner<'text> {
                     self.raw()?;
                     continue;
                 }
-                let tokens = self.tokens(Some(b'%'))?;
-                self.scan.tags.push(TemplateTag::Statement(tokens));
+                self.tag(true, b'%')?;
             } else {
-                let tokens = self.tokens(Some(b'}'))?;
-                self.scan.tags.push(TemplateTag::Expression(tokens));
+                self.tag(false, b'}')?;
             }
         }
     }
 
     fn next_tag(&self) -> Option<usize> {
         let rest = self.rest();
-        let found =
-            rest.windows(2).position(|pair| pair[0] == b'{' && matches!(pair[1], b'{' | b'%' | b'#'))?;
-        Some(self.at + found)
+        let begins_tag = |at: &usize| matches!(rest.get(at + 1), Some(b'{' | b'%' | b'#'));
+        Some(self.at + memchr::memchr_iter(b'{', rest).find(begins_tag)?)
     }
 
     /// Skips to the end of a raw block.
@@ -147,23 +168,27 @@ impl<'text> TagScanner<'text> {
         }
     }
 
+    fn tag(&mut self, is_statement: bool, closing: u8) -> Option<()> {
+        let first = self.scan.tokens.len();
+        self.tokens(Some(closing))?;
+        let tokens = first..self.scan.tokens.len();
+        self.scan.tags.push(ScannedTag { is_statement, tokens });
+        Some(())
+    }
+
     /// Reads tokens up to the end of the tag, or without a tag to the end of the text.
-    fn tokens(&mut self, closing: Option<u8>) -> Option<TagTokens<'text>> {
-        let mut found = TagTokens::default();
+    fn tokens(&mut self, closing: Option<u8>) -> Option<()> {
         loop {
+            self.at += self.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let Some(byte) = self.rest().first().copied() else {
-                return closing.is_none().then_some(found);
+                return closing.is_none().then_some(());
             };
             if let Some(length) = closing.and_then(|closing| self.tag_end(closing)) {
                 self.at += length;
-                return Some(found);
+                return Some(());
             }
             let start = self.at;
             let token = match byte {
-                byte if byte.is_ascii_whitespace() => {
-                    self.at += 1;
-                    continue;
-                }
                 b'"' | b'\'' => self.quoted(byte)?,
                 byte if byte.is_ascii_digit() => {
                     let after_dot = self.text[..start].ends_with('.');
@@ -185,8 +210,8 @@ impl<'text> TagScanner<'text> {
                 }
                 _ => return None,
             };
-            found.tokens.push(token);
-            found.ranges.push(start..self.at);
+            self.scan.tokens.push(token);
+            self.scan.ranges.push(start..self.at);
         }
     }
 
@@ -275,13 +300,13 @@ mod tests {
             TagToken::Number => "0".to_owned(),
             TagToken::Symbol(symbol) => char::from(*symbol).to_string(),
         };
-        let words = |tag: &TemplateTag<'_>| match tag {
+        let words = |tag: TemplateTag<'_, '_>| match tag {
             TemplateTag::Expression(tokens) => tokens.iter().map(word).collect::<Vec<_>>().join(" "),
             TemplateTag::Statement(tokens) => {
                 format!("% {}", tokens.iter().map(word).collect::<Vec<_>>().join(" "))
             }
         };
-        scan(text).tags.iter().map(words).collect::<Vec<_>>().join(" | ")
+        scan(text).tags().map(words).collect::<Vec<_>>().join(" | ")
     }
 
     #[test]

@@ -123,6 +123,28 @@ fn files_that_others_may_have_written_are_refused() {
 }
 
 #[test]
+fn files_of_policy_d_that_would_not_be_read_are_refused() {
+    if !needs_own_mounts() {
+        return;
+    }
+    let fragment = "printf 'ccm_policy: 1\\n' > policy.d/a";
+    for (setup, expected) in [
+        (
+            format!("{fragment}.yml"),
+            "/etc/ccm/policy.d/a.yml is not read: the names of policies end in `.yaml`",
+        ),
+        (
+            format!("{fragment}.yaml; rm policy.yaml"),
+            "/etc/ccm/policy.d/a.yaml has no effect: there is no policy.yaml",
+        ),
+    ] {
+        let machine = GovernedMachine::new("", &setup);
+        machine.expect(&["apply", "manifest.yaml"], 1, &[expected]);
+        machine.expect(&["policy", "check"], 1, &[expected]);
+    }
+}
+
+#[test]
 fn errors_in_a_policy_are_shown_with_their_lines() {
     if !needs_own_mounts() {
         return;

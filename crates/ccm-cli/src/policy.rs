@@ -47,6 +47,9 @@ pub(crate) fn policy_error(error: &PolicyError, consequence: &str) -> CommandErr
             CommandError::located(errors).with_message(format!("{errors} in the policy"))
         }
         PolicyError::Text(error) => return error.into(),
+        PolicyError::NotRead(_) => CommandError::of(error).hint("rename the file"),
+        PolicyError::WithoutMain(_) => CommandError::of(error)
+            .hint("write its content to policy.yaml beside policy.d, or move the file away"),
         error => {
             let hint = "the policy decides what root runs, so its files and the directories above have to belong to \
                         root, be writable by nobody else, and be no links";

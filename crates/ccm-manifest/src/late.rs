@@ -166,10 +166,8 @@ impl<'s> LateResources<'s> {
         self.context.invalidate_files();
         self.context.take_missing_file();
         let runtime = CompletionContext { late: self, would_change };
-        let evaluator = |manifest: usize| ManifestEvaluator {
-            context: &self.context,
-            manifest: &self.manifests[manifest],
-            phase: Phase::Runtime(&runtime),
+        let evaluator = |manifest: usize| {
+            ManifestEvaluator::new(&self.context, &self.manifests[manifest], Phase::Runtime(&runtime))
         };
         let mut diagnostics = Diagnostics::new();
         let decision = waiting.conditions.decide(evaluator, &mut diagnostics);

@@ -126,6 +126,9 @@ pub fn load_omitting<'s>(
     let (managed, captures) = (std::mem::take(&mut resolved.managed), std::mem::take(&mut resolved.captures));
     let (catalog, waiting) = catalog::build(resolved, settings, &mut scopes, &mut diagnostics);
     let is_valid = !diagnostics.has_errors();
+    if is_valid {
+        diagnostics.extend(unused_keys::misspelt(&scopes.manifests, &scopes.context));
+    }
     LoadResult {
         catalog: is_valid.then_some(catalog),
         diagnostics: in_order(diagnostics.into_vec()),

@@ -19,4 +19,3 @@ pub(crate) mod reserved;
 pub(crate) mod resources;
 pub(crate) mod shape_errors;
 pub(crate) mod types;
-pub(crate) mod typographic;

@@ -22,7 +22,7 @@ pub(crate) struct Scopes<'s, 't> {
 impl<'s> Scopes<'s, '_> {
     /// Returns what evaluates the expressions of a manifest.
     pub(crate) fn evaluator<'a>(&'a self, manifest: usize, phase: Phase<'a>) -> ManifestEvaluator<'a, 's> {
-        ManifestEvaluator { context: &self.context, manifest: &self.manifests[manifest], phase }
+        ManifestEvaluator::new(&self.context, &self.manifests[manifest], phase)
     }
 
     /// Returns the context of diagnostics about a resource.

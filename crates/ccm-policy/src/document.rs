@@ -12,6 +12,7 @@ mod written;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, SourceId, Span};
 use ccm_properties::{Located, PropertyValue as _, section};
+use ccm_yaml::typographic::{self, CommandKeys};
 
 use crate::guard_class::GuardClass;
 use crate::verdict::PolicyVerdict;
@@ -29,6 +30,12 @@ pub use settings::{
 };
 use values::FormatVersion;
 pub use values::{AuditReceiver, ProgramSet, RetiredSetting};
+
+/// Keys of a policy whose texts are commands or parts of commands.
+const COMMANDS: CommandKeys = CommandKeys {
+    values: &["program", "args", "deny", "allow", "whitelist", "yes", "no"],
+    names: &["option"],
+};
 
 /// Limits on the cost of a hostile file.
 const LIMITS: ccm_yaml::Limits = ccm_yaml::Limits { depth: 32, nodes: 200_000, repeated: 10_000 };
@@ -95,6 +102,7 @@ pub(crate) fn parse(
         found.push(error.with_hint("begin the file with `ccm_policy: 1`"));
         return PolicyDocument::default();
     };
+    found.extend(typographic::check(&root, text, COMMANDS));
     let mut document = PolicyDocument::decode(&root, found).unwrap_or_default();
     if document.version.is_none() && root.as_map().is_some() {
         let start = Span { end: root.span.start, ..root.span };

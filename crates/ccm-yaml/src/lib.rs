@@ -2,7 +2,8 @@
 //! `ccm-model`, with aliases expanded and unique keys, or every error with its span. Scalars keep their text:
 //! `Scalar::kind` and the loader interpret them. Comments are dropped.
 //!
-//! [`parse`] reads a text within [`Limits`], and [`write`](write()) writes a [`YamlValue`].
+//! [`parse`] reads a text within [`Limits`], and [`write`](write()) writes a [`YamlValue`]. [`typographic`] has warnings about
+//! characters that look like plain ones.
 //!
 //! This crate must never decide what a scalar means, or guess at a text that has an error.
 
@@ -15,6 +16,7 @@ mod reader;
 mod syntax;
 mod tags;
 mod tree;
+pub mod typographic;
 mod write;
 
 use ccm_model::{Diagnostic, Node, SourceId};

@@ -100,6 +100,16 @@ impl Hierarchy {
         warnings
     }
 
+    /// Returns the entries of `order` with expressions that can have none of these names on any machine.
+    pub fn unmatched<'h>(&'h self, names: &'h [String]) -> impl Iterator<Item = &'h OrderEntry> {
+        let is_checked =
+            !self.is_incomplete && self.order.len() <= MAX_COMPARED && names.len() <= MAX_COMPARED;
+        self.order.iter().filter(move |entry| {
+            let pattern = EntryPattern::of(&entry.text);
+            is_checked && pattern.literal().is_none() && !names.iter().any(|name| pattern.matches(name))
+        })
+    }
+
     /// Returns `true` if an entry of `order` can have a name on some machine.
     pub fn can_name(&self, name: &str) -> bool {
         self.is_incomplete || self.order.iter().any(|entry| EntryPattern::of(&entry.text).matches(name))

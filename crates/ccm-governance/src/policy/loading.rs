@@ -60,6 +60,12 @@ pub enum PolicyError {
     /// The policy is signed, but not a file that may allow as much as the policy.
     #[error("{0} is not signed, but policy.yaml is, and lists it below `trusted`")]
     Unsigned(String),
+    /// A file of `policy.d` would not be read.
+    #[error("{0} is not read: the names of policies end in `.yaml`")]
+    NotRead(String),
+    /// There are files in `policy.d`, but no policy that they add to.
+    #[error("{0} has no effect: there is no policy.yaml")]
+    WithoutMain(String),
     /// Errors in the policy.
     #[error("{0} in the policy")]
     Errors(ManifestErrors),
@@ -121,12 +127,20 @@ impl Governance {
         };
         let Some(directory) = TrustedDirectory::open(directory, owner)? else { return Ok(found) };
         found.files.main = text(&directory, OsStr::new(FILE))?;
-        if found.files.main.is_some() {
-            if let Some(below) = directory.enter(OsStr::new(FRAGMENTS))? {
-                for name in below.names(".yaml", MAX_FRAGMENTS)? {
-                    found.files.fragments.extend(text(&below, &name)?);
-                }
+        let fragments = directory.enter(OsStr::new(FRAGMENTS))?;
+        if let Some(below) = &fragments {
+            let path = |name: &OsStr| below.path().join(name).display().to_string();
+            if let Some(name) = below.names(".yml", MAX_FRAGMENTS)?.first() {
+                return Err(PolicyError::NotRead(path(name)));
             }
+            for name in below.names(".yaml", MAX_FRAGMENTS)? {
+                if found.files.main.is_none() {
+                    return Err(PolicyError::WithoutMain(path(&name)));
+                }
+                found.files.fragments.extend(text(below, &name)?);
+            }
+        }
+        if found.files.main.is_some() {
             found.signature = text(&directory, OsStr::new(SIGNATURE))?;
         }
         found.directory = Some(directory);

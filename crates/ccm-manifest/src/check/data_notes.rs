@@ -48,6 +48,7 @@ pub(crate) fn notes(
             note_booleans(&entry.value, &mut notes);
         }
         note_files(manifest, declared, context, extent, &mut notes);
+        note_levels(manifest, declared, context, &mut notes);
     }
     notes.into_vec()
 }
@@ -100,6 +101,36 @@ fn note_files(
         let message = format!("{} the data file `{}`", reason.message, shown(&path.display().to_string()));
         let note = Diagnostic::note(DiagnosticKind::NoEffect, *span, message);
         notes.push(reason.hint.into_iter().fold(note, Diagnostic::with_hint));
+    }
+}
+
+/// Adds notes about entries of `order` that have neither an override nor a data file on any machine.
+fn note_levels(
+    manifest: &ManifestScope,
+    declared: &DeclaredData,
+    context: &EvalContext<'_>,
+    notes: &mut Diagnostics,
+) {
+    let Some(entry) = declared.nodes.hierarchy.as_ref().filter(|entry| !entry.value.is_null()) else {
+        return;
+    };
+    let hierarchy = hierarchy::read(&entry.key, &entry.value, &mut Diagnostics::new());
+    let overrides = declared.nodes.overrides.iter().filter_map(|entry| entry.value.as_map());
+    let mut names: Vec<String> =
+        overrides.flat_map(NodeMap::entries).map(|entry| entry.key.text.to_string()).collect();
+    let mut place = String::new();
+    if let Some((written, _)) = &hierarchy.data_dir {
+        // Another machine may have other files in a directory of its own.
+        let Ok(files) = context.sources.files_below(&manifest.resolve(written)) else { return };
+        if written.starts_with('/') {
+            return;
+        }
+        names.extend(files.iter().filter_map(|file| level_of(file.to_str()?)));
+        place = format!(" and no file below `{}`", shown(written));
+    }
+    for entry in hierarchy.unmatched(&names) {
+        let message = format!("this level is empty on every machine: no override{place} has such a name");
+        notes.push(Diagnostic::note(DiagnosticKind::NoEffect, entry.span, message));
     }
 }
 

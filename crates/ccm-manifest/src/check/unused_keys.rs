@@ -1,4 +1,4 @@
-//! Notes about keys of `data` that nothing uses.
+//! Keys of `data` that nothing uses.
 //!
 //! A key is used if its name is a word of any text that belongs to the manifests, other than a key of YAML. Errs on the side
 //! of taking a key for used: where data is used as a whole or by a computed key, every key may be.
@@ -6,34 +6,67 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, NodeMap};
+use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, closest};
 
+use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::ManifestScope;
 
-/// Returns the notes about the keys directly below `data` of all manifests.
+/// Returns the notes about the keys directly below `data` of all manifests, and about keys that are handed over to them.
 pub(crate) fn notes(manifests: &[ManifestScope], context: &EvalContext<'_>) -> Vec<Diagnostic> {
+    let declared = || manifests.iter().filter_map(|manifest| manifest.declared.as_deref());
+    let keys = declared().flat_map(|declared| declared.keys().chain(undeclared(declared)));
+    let note = |key: &NodeKey| {
+        let name = shown(&key.text);
+        Diagnostic::note(DiagnosticKind::NoEffect, key.span, format!("nothing uses `Data.{name}`"))
+            .with_hint(format!("remove `{name}`, or use it"))
+    };
+    unused(keys.collect(), context).into_iter().map(note).collect()
+}
+
+/// Warns of keys that are handed over to a manifest, that nothing uses, and that resemble a key of its data.
+pub(crate) fn misspelt(manifests: &[ManifestScope], context: &EvalContext<'_>) -> Vec<Diagnostic> {
+    let declared = manifests.iter().filter_map(|manifest| manifest.declared.as_deref());
+    let pairs: Vec<(&NodeKey, &str)> = declared
+        .flat_map(|declared| {
+            let meant = |key: &NodeKey| closest(&key.text, declared.keys().map(|key| &*key.text));
+            undeclared(declared).filter_map(move |key| Some((key, meant(key)?)))
+        })
+        .collect();
+    // Most manifests have none, so that no text is searched.
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let unused = unused(pairs.iter().map(|(key, _)| *key).collect(), context);
+    let warning = |(key, meant): &(&NodeKey, &str)| {
+        let message =
+            format!("the applied manifest has no `{}` in its `data`, and never uses it", shown(&key.text));
+        Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message).with_suggestion(Some(meant))
+    };
+    let is_unused = |(key, _): &&(&NodeKey, &str)| unused.iter().any(|unused| unused.span == key.span);
+    pairs.iter().filter(is_unused).map(warning).collect()
+}
+
+/// Returns the keys that are handed over to a manifest and that its own data lacks.
+fn undeclared(declared: &DeclaredData) -> impl Iterator<Item = &NodeKey> {
+    declared.passed.iter().filter(|key| !declared.keys().any(|known| known.text == key.text))
+}
+
+/// Returns those of the keys that nothing uses.
+fn unused<'k>(keys: Vec<&'k NodeKey>, context: &EvalContext<'_>) -> Vec<&'k NodeKey> {
     let texts = texts(context);
     if texts.iter().any(|text| may_use_any_key(text)) {
         return Vec::new();
     }
     let words: HashSet<&str> = texts.iter().flat_map(|text| words(text)).collect();
-    let data = manifests.iter().filter_map(|manifest| manifest.declared.as_ref()?.nodes.data.as_ref());
-    let keys =
-        data.filter_map(|entry| entry.value.as_map()).flat_map(NodeMap::entries).map(|entry| &entry.key);
     let mut seen = HashSet::new();
-    let unused = keys.filter(|key| {
+    let is_unused = |key: &&NodeKey| {
         // A key that is no word has to be quoted, and is not searched.
         let is_word = !key.text.is_empty() && key.text.chars().all(is_part);
         is_word && !words.contains(&*key.text) && seen.insert(key.span)
-    });
-    let note = |key: &ccm_model::NodeKey| {
-        let name = shown(&key.text);
-        Diagnostic::note(DiagnosticKind::NoEffect, key.span, format!("nothing uses `Data.{name}`"))
-            .with_hint(format!("remove `{name}`, or use it"))
     };
-    unused.map(note).collect()
+    keys.into_iter().filter(is_unused).collect()
 }
 
 /// Returns the texts that belong to the manifests: those with locations, and the files that expressions have read.

@@ -8,7 +8,10 @@ use ccm_data::interpolation::may_hold_any;
 use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, SourceId, normalize};
+use ccm_model::{
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, NodeKey, NodeMap, SourceId,
+    normalize,
+};
 
 use crate::read::data::{Overlay, ResolvedData};
 use crate::read::draft::ResourceDraft;
@@ -68,6 +71,8 @@ pub(crate) struct OuterContext {
     data: PassedData,
     /// Passed data that is unknown, because an input was left out.
     pub(crate) unknown: UnknownPaths,
+    /// Keys of the data that the resource hands over.
+    pub(crate) passed_keys: Vec<NodeKey>,
 }
 
 /// Data that a manifest gets from the outer manifest.
@@ -243,6 +248,8 @@ pub(crate) fn read(
     if let Some(node) = child.data {
         reader.data_keys.add_data(node, reader.has_assignments);
     }
+    let handed_over = child.data.and_then(|node| node.as_map()).into_iter().flat_map(NodeMap::entries);
+    let passed_keys = handed_over.map(|entry| entry.key.clone()).collect();
     if let Some(refusal) = refusal(&reader.scopes.children, draft, &path, outer) {
         // Without the name, no duplicate resource is reported too.
         draft.has_name &= refusal.kind != DiagnosticKind::Cycle;
@@ -289,6 +296,7 @@ pub(crate) fn read(
                 health_check_only,
                 data: passed,
                 unknown,
+                passed_keys,
             },
         },
         diagnostics,

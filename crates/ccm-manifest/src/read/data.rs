@@ -93,7 +93,7 @@ pub(crate) fn resolve(
         unknown: UnknownPaths::default(),
         declared: None,
     };
-    let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
+    let evaluator = || ManifestEvaluator::new(context, &scope, Phase::Data);
     let mut expander = Expander::new(evaluator());
     let data = nodes.data.as_ref().filter(|entry| !entry.value.is_null());
     if let Some(entry) = data.filter(|entry| entry.value.as_map().is_none()) {

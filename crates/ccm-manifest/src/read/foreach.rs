@@ -154,7 +154,9 @@ impl Foreach {
         evaluator: ManifestEvaluator<'_, '_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<ListItem>> {
-        let mut expander = Expander::new(evaluator);
+        // A list that may be missing is no text.
+        let literals = evaluator.literals.of_list();
+        let mut expander = Expander::new(ManifestEvaluator { literals, ..evaluator });
         let span = self.list.span;
         let items = match &self.list.value {
             NodeValue::List(elements) => {
@@ -182,13 +184,6 @@ impl Foreach {
         let mut found = expander.found;
         let is_known = found.refused.is_empty() && found.late.is_empty() && found.unchecked.is_empty();
         found.refuse_late();
-        for error in &mut found.diagnostics {
-            // A list that may be missing is no text.
-            error
-                .hints
-                .iter_mut()
-                .for_each(|hint| *hint = hint.replace("?? ''", "?? []").replace("?? \"\"", "?? []"));
-        }
         diagnostics.append(&mut found.diagnostics);
         is_known.then_some(items)
     }

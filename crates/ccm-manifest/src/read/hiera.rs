@@ -8,10 +8,12 @@ use ccm_data::layers::ValueSource;
 use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, NodeValue, SourceId, SourceMap, Span, closest, listed,
 };
+use ccm_yaml::typographic;
 
+use crate::read::cut_values;
 use crate::read::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
 use crate::read::data_keys::DataKeys;
-use crate::read::{cut_values, typographic};
+use crate::read::reader::COMMANDS;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{expected, shown};
 use crate::sources::Sources;
@@ -148,7 +150,7 @@ fn read(
             return None;
         }
         Some(root) => {
-            typographic::check(&root, &file.text, diagnostics);
+            diagnostics.extend(typographic::check(&root, &file.text, COMMANDS));
             cut_values::check(&root, &file.text, diagnostics);
             let NodeValue::Map(map) = root.value else {
                 diagnostics

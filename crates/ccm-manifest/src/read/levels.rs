@@ -239,8 +239,7 @@ impl LevelEvaluator<'_, '_> {
             let is_used = move |key: &str| merges.uses(key, number, earlier);
             let mut parts = Vec::new();
             if let Some((name, file)) = &level.file {
-                let evaluator =
-                    ManifestEvaluator { context: self.context, manifest: &file.scope, phase: Phase::Data };
+                let evaluator = ManifestEvaluator::new(self.context, &file.scope, Phase::Data);
                 let mut expander = Expander::new(evaluator);
                 let value = self.part(&file.node, &is_used, &mut expander, diagnostics);
                 diagnostics.append(&mut expander.found.diagnostics);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ccm_model::{Diagnostics, Node, SourceId};
+use ccm_yaml::typographic::{self, CommandKeys};
 use tracing::debug;
 
 use super::children::{self, OuterContext};
@@ -14,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, foreign_files, generated, typographic};
+use super::{cut_values, foreign_files, generated};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -46,6 +47,10 @@ pub(crate) struct DeclaredResources {
     /// Secret texts in the data of any manifest.
     pub(crate) secrets: Vec<String>,
 }
+
+/// Keys of a manifest whose texts are commands.
+pub(crate) const COMMANDS: CommandKeys =
+    CommandKeys { values: &["command", "onlyif", "unless", "args", "validate"], names: &["exec"] };
 
 /// Reads a manifest and the manifests that it applies.
 pub(crate) struct Reader<'s, 't> {
@@ -90,7 +95,7 @@ impl Reader<'_, '_> {
         };
         debug!(bytes = text.len(), "parsed the manifest");
         if let Some(root) = &root {
-            typographic::check(root, &text, diagnostics);
+            diagnostics.extend(typographic::check(root, &text, COMMANDS));
             cut_values::check(root, &text, diagnostics);
         }
         let Document { data, settings, type_settings, items, template } =
@@ -110,7 +115,8 @@ impl Reader<'_, '_> {
         for file in &files {
             self.data_keys.add_file(file, self.has_assignments);
         }
-        let declared = DeclaredData::new(nodes, files, &data, &overlays, outer.group.is_some());
+        let passed = outer.group.map(|_| outer.passed_keys.clone());
+        let declared = DeclaredData::new(nodes, files, &data, &overlays, passed);
         let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
         // A required value that is missing is one error, whatever uses it.

@@ -6,7 +6,7 @@ use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, Span, closest};
 use ccm_properties::{IF, UNLESS};
 
-use crate::resolve::expand::{diagnostic, in_quotes};
+use crate::resolve::expand::diagnostic;
 use crate::resolve::messages::{expected, shown};
 use crate::resolve::scope::{DeferredOn, EvalError, ManifestEvaluator, Phase};
 
@@ -193,6 +193,8 @@ impl Condition {
         diagnostics: &mut Diagnostics,
     ) -> Result<bool, ConditionError> {
         let text = self.node.as_text().unwrap_or_default();
+        let written = &evaluator.manifest.text[self.node.span.range().start..];
+        let evaluator = evaluator.within(written);
         let evaluated = evaluator.evaluate(text);
         for doubt in evaluator.context.take_doubts() {
             let place = self.node.locate(&evaluator.manifest.text, doubt.range.start, doubt.range.end);
@@ -204,11 +206,10 @@ impl Condition {
                 let message = format!("a condition must be true or false, found {}", other.kind());
                 let error = Diagnostic::error(DiagnosticKind::WrongType, self.node.span, message);
                 let is_text = matches!(other, Value::Text(_));
+                let value = evaluator.literals.text("VALUE");
                 let hint =
-                    is_text.then(|| format!("compare it with a text: `{} == 'VALUE'`", as_operand(text)));
-                let written = &evaluator.manifest.text[self.node.span.range().start..];
-                let error = hint.into_iter().fold(error, Diagnostic::with_hint);
-                Err(ConditionError::Invalid(in_quotes(error, written)))
+                    is_text.then(|| format!("compare it with a text: `{} == {value}`", as_operand(text)));
+                Err(ConditionError::Invalid(hint.into_iter().fold(error, Diagnostic::with_hint)))
             }
             Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),
             Err(EvalError::Reported) => Err(ConditionError::Unknown),
@@ -219,8 +220,7 @@ impl Condition {
             Err(EvalError::Invalid(error)) => {
                 let at =
                     |range: Range<usize>| self.node.locate(&evaluator.manifest.text, range.start, range.end);
-                let written = &evaluator.manifest.text[self.node.span.range().start..];
-                Err(ConditionError::Invalid(in_quotes(diagnostic(error, at), written)))
+                Err(ConditionError::Invalid(diagnostic(error, at)))
             }
         }
     }

@@ -6,7 +6,7 @@ use ccm_data::hierarchy::EntryOutcome;
 use ccm_data::interpolation::may_hold_any;
 use ccm_data::layers::ValueSource;
 use ccm_expr::{Map, Value};
-use ccm_model::{NodeMap, closest};
+use ccm_model::{NodeKey, NodeMap, closest};
 
 use crate::read::data::{DataNodes, Overlay, ResolvedData};
 
@@ -23,6 +23,8 @@ pub(crate) struct DeclaredData {
     read_files: Vec<String>,
     /// Another manifest applies this one, and may give it any key.
     is_child: bool,
+    /// Keys that the other manifest hands over.
+    pub(crate) passed: Vec<NodeKey>,
 }
 
 /// Key that no data has.
@@ -78,7 +80,7 @@ impl DeclaredData {
         files: Vec<NodeMap>,
         data: &ResolvedData,
         overlays: &[Overlay],
-        is_child: bool,
+        passed: Option<Vec<NodeKey>>,
     ) -> Self {
         let overlays = overlays.iter().map(|overlay| overlay.value.clone()).collect();
         let sources = data.entries.iter().flat_map(|(_, outcome)| match outcome {
@@ -90,7 +92,14 @@ impl DeclaredData {
             _ => None,
         };
         let read_files = sources.filter_map(file).collect();
-        Self { nodes, files, overlays, read_files, is_child }
+        let is_child = passed.is_some();
+        Self { nodes, files, overlays, read_files, is_child, passed: passed.unwrap_or_default() }
+    }
+
+    /// Returns the keys of `data` as written.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &NodeKey> {
+        let data = self.nodes.data.iter().filter_map(|entry| entry.value.as_map());
+        data.flat_map(NodeMap::entries).map(|entry| &entry.key)
     }
 
     /// Returns `true` if a data file was read.

@@ -156,6 +156,8 @@ pub(crate) struct ParsedExpression {
     pub(crate) data: Vec<Vec<String>>,
     /// Constant paths into the data that have a default.
     pub(crate) defaults: Vec<DefaultedPath>,
+    /// Paths of `lookup` into the facts that have a default, each with its byte range in the expression.
+    pub(crate) fact_defaults: Vec<(String, Range<usize>)>,
     /// Constant paths of `lookup` that begin with a name that not every expression has, each with its constant prefix and its
     /// byte range in the expression.
     pub(crate) other_lookups: Vec<(String, Vec<String>, Range<usize>)>,
@@ -451,6 +453,7 @@ impl ParsedExpression {
             templates: Vec::new(),
             data: Vec::new(),
             defaults: Vec::new(),
+            fact_defaults: Vec::new(),
             other_lookups: Vec::new(),
             uses_any: false,
             has_other_names: false,
@@ -485,6 +488,9 @@ impl ParsedExpression {
                             read.defaults.push(DefaultedPath { path, optional: 0, range });
                         }
                         read.data.push(path);
+                    }
+                    if call.arguments > 1 && argument.starts_with("facts.") {
+                        read.fact_defaults.push((argument.clone(), call.range.clone()));
                     }
                     let prefix = ccm_expr::path::Path::parse(argument).map(|path| path.constant_prefix());
                     let prefix = prefix.unwrap_or_default();

@@ -86,8 +86,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         declared: None,
     };
     let managed = ManagedPaths::new();
-    let evaluator =
-        ManifestEvaluator { context: &context, manifest: &manifest, phase: Phase::BeforeRun(&managed) };
+    let evaluator = ManifestEvaluator::new(&context, &manifest, Phase::BeforeRun(&managed));
     let at = |range: std::ops::Range<usize>| Span::new(source, range.start, range.end);
     let value = match evaluator.evaluate(&request.expression) {
         Ok(value) => Some(value),

@@ -15,18 +15,21 @@ use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
 use ccm_properties::{SourcesView, TextSyntax, TypeSpec, is_web_address};
 
-use errors::{YAML_LINE_END, explain_syntax, has_yaml_line_end, syntax_error, written_at};
+use errors::{
+    YAML_LINE_END, explain_syntax, has_yaml_line_end, lone_expression, part_of_item, syntax_error, written_at,
+};
 
 use crate::read::foreach::ItemScope;
 use crate::resolve::call_argument::Argument;
-use crate::resolve::eval_context::{LimitCheck, MAX_TEXT_BYTES};
+use crate::resolve::eval_context::{ITEM_NAMES, LimitCheck, MAX_TEXT_BYTES};
 use crate::resolve::expansion::{Expansion, SpanSet};
+use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{DeferredOn, EvalError, ManifestEvaluator, Phase};
 use crate::resolve::shell_quoting::Quotes;
 use crate::resolve::text_language::{ProviderChoice, TextLanguage, language_of};
 
-pub(crate) use errors::{diagnostic, in_quotes};
+pub(crate) use errors::diagnostic;
 
 enum ExpandedText {
     Unchanged,
@@ -122,11 +125,12 @@ impl<'a, 's> Expander<'a, 's> {
             let message = format!("`{name}` is null, so that `{}` has no value", shown(property));
             let error = Diagnostic::error(DiagnosticKind::WrongType, written.span, message);
             self.found.refused.insert(written.span);
+            let empty = self.literals(written.span).empty();
             let error = error.with_hint(format!(
-                "write `{name} ?? nil` to leave `{}` out, or `{name} ?? ''` for an empty text",
+                "write `{name} ?? nil` to leave `{}` out, or `{name} ?? {empty}` for an empty text",
                 shown(property)
             ));
-            self.found.diagnostics.push(in_quotes(error, written_at(self.evaluator.manifest, written.span)));
+            self.found.diagnostics.push(error);
         }
     }
 
@@ -222,7 +226,10 @@ impl<'a, 's> Expander<'a, 's> {
             ExpandedText::Value(value @ (Computed::List(_) | Computed::Map(_) | Computed::Groups(_))) => {
                 self.found.refused.insert(key.span);
                 let message = format!("expected text, found {}", value.kind());
-                self.found.diagnostics.push(Diagnostic::error(DiagnosticKind::WrongType, key.span, message));
+                let error = Diagnostic::error(DiagnosticKind::WrongType, key.span, message);
+                let is_item = lone_expression(&key.text) == Some(ITEM_NAMES[0]);
+                let hints = if is_item { part_of_item(&value).to_vec() } else { Vec::new() };
+                self.found.diagnostics.push(hints.into_iter().fold(error, Diagnostic::with_hint));
             }
             ExpandedText::Value(value) => key.text = value.to_string().into(),
         }
@@ -347,6 +354,7 @@ impl<'a, 's> Expander<'a, 's> {
                         known = false;
                     }
                     Some(value) => {
+                        self.warn_of_item(text, inner, &value, span);
                         let shown: Cow<'_, str> = match &value {
                             Computed::Text(text) => Cow::Borrowed(text),
                             other => Cow::Owned(other.to_string()),
@@ -374,6 +382,19 @@ impl<'a, 's> Expander<'a, 's> {
         (known && self.count_bytes(whole.len(), span)).then_some(whole)
     }
 
+    /// Warns of an item within a text that is a list or a map, which becomes JSON: mostly a part of it is meant.
+    fn warn_of_item(&mut self, text: &str, inner: &std::ops::Range<usize>, value: &Computed, span: Span) {
+        let is_json = matches!(value, Computed::List(_) | Computed::Map(_) | Computed::Groups(_));
+        if !is_json || text[inner.clone()].trim() != ITEM_NAMES[0] {
+            return;
+        }
+        let message = format!("`Item` is {} here, and becomes JSON in this text", value.kind());
+        let at = Node::text(text, span).locate(&self.evaluator.manifest.text, inner.start, inner.end);
+        let warning = Diagnostic::warning(DiagnosticKind::WrongType, at, message);
+        let hints = part_of_item(value).into_iter().chain(["write `toJSON(Item)` if JSON is meant"]);
+        self.found.diagnostics.push(hints.fold(warning, Diagnostic::with_hint));
+    }
+
     /// Refuses a null within a text, which would vanish unnoticed.
     fn refuse_null_within(&mut self, text: &str, inner: std::ops::Range<usize>, span: Span) {
         self.found.refused.insert(span);
@@ -385,10 +406,8 @@ impl<'a, 's> Expander<'a, 's> {
         let is_path = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
         let operand =
             if expression.chars().all(is_path) { expression.clone() } else { format!("({expression})") };
-        let hint = format!("write `{operand} ?? ''` if it may be missing");
-        self.found
-            .diagnostics
-            .push(in_quotes(error.with_hint(hint), written_at(self.evaluator.manifest, span)));
+        let hint = format!("write `{operand} ?? {}` if it may be missing", self.literals(span).empty());
+        self.found.diagnostics.push(error.with_hint(hint));
     }
 
     /// Counts memory that stays in use until the run. Only the first value above the limit is reported.
@@ -418,7 +437,8 @@ impl<'a, 's> Expander<'a, 's> {
             return None;
         }
         self.invalidate_missing_file();
-        let evaluated = self.evaluator.evaluate(expression);
+        let evaluator = self.evaluator.within(written_at(self.evaluator.manifest, span));
+        let evaluated = evaluator.evaluate(expression);
         self.evaluator.context.record_early_uses(span);
         for doubt in self.evaluator.context.take_doubts() {
             let node = Node::text(text, span);
@@ -446,7 +466,7 @@ impl<'a, 's> Expander<'a, 's> {
             Err(mut error) => {
                 if let EvalError::Invalid(error) = &mut error {
                     let written = self.written(span);
-                    explain_syntax(error, text, &inner, written);
+                    explain_syntax(error, text, &inner, written, evaluator.literals);
                 }
                 let source_text = std::sync::Arc::clone(&self.evaluator.manifest.text);
                 let node = Node::text(text, span);
@@ -456,6 +476,11 @@ impl<'a, 's> Expander<'a, 's> {
                 None
             }
         }
+    }
+
+    /// Returns the literals of hints about a text.
+    fn literals(&self, span: Span) -> HintLiterals {
+        self.evaluator.literals.within(written_at(self.evaluator.manifest, span))
     }
 
     /// Returns a text as the manifest writes it.
@@ -477,7 +502,6 @@ impl<'a, 's> Expander<'a, 's> {
         span: Span,
         at: impl Fn(std::ops::Range<usize>) -> Span,
     ) {
-        let written = written_at(self.evaluator.manifest, span);
         match error {
             EvalError::Deferred(on) => {
                 self.found.late.insert(span);
@@ -500,11 +524,11 @@ impl<'a, 's> Expander<'a, 's> {
                     && self.evaluator.context.take_missing_file().is_some() =>
             {
                 self.found.late.insert(span);
-                self.found.missing_files.push(in_quotes(diagnostic(error, at), written));
+                self.found.missing_files.push(diagnostic(error, at));
             }
             EvalError::Invalid(error) => {
                 self.found.refused.insert(span);
-                self.found.diagnostics.push(in_quotes(diagnostic(error, at), written));
+                self.found.diagnostics.push(diagnostic(error, at));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::messages::shown;
 
 /// Advice on one place in an expression.
@@ -15,7 +16,8 @@ pub(crate) struct Advice {
     pub(crate) hint: String,
 }
 
-/// Filters of Jinja and Ansible that have another name in expressions, and what to write after `VALUE`.
+/// Filters of Jinja and Ansible that have another name in expressions, and what to write after `VALUE`. Texts stand between
+/// single quotes, which [`HintLiterals::advice`] replaces.
 const FILTERS: &[(&[&str], &str)] = &[
     (&["default", "d"], "write `VALUE ?? DEFAULT`"),
     (&["to_json", "tojson", "to_nice_json"], "write `toJSON(VALUE)`"),
@@ -26,41 +28,41 @@ const FILTERS: &[(&[&str], &str)] = &[
     (&["unique"], "write `uniq(VALUE)`"),
     (
         &["title", "capitalize"],
-        "use a template, whose filters have `title` and `capitalize`: `template(\"NAME.j2\")`",
+        "use a template, whose filters have `title` and `capitalize`: `template('NAME.j2')`",
     ),
     (&["dict2items", "items"], "write `toPairs(VALUE)`"),
     (&["items2dict"], "write `fromPairs(VALUE)`"),
     (&["ternary"], "write `CONDITION ? A : B`"),
-    (&["bool"], "write `VALUE == \"true\"`"),
-    (&["basename"], "write `last(split(VALUE, \"/\"))`"),
+    (&["bool"], "write `VALUE == 'true'`"),
+    (&["basename"], "write `last(split(VALUE, '/'))`"),
     (&["select", "selectattr"], "write `filter(VALUE, CONDITION)`, such as `filter(Data.users, .admin)`"),
     (&["reject", "rejectattr"], "write `filter(VALUE, not CONDITION)`"),
     (&["mandatory"], "remove it: a key that is missing is an error"),
-    (&["regex_search", "search"], "write `VALUE matches \"EXPRESSION\"`"),
-    (&["regex_replace"], "use a template: `template(\"NAME.j2\")` with the filter `regex_replace`"),
+    (&["regex_search", "search"], "write `VALUE matches 'EXPRESSION'`"),
+    (&["regex_replace"], "use a template: `template('NAME.j2')` with the filter `regex_replace`"),
     (
         &["to_yaml", "to_nice_yaml", "indent", "wordwrap", "truncate", "center", "format", "urlencode"],
-        "use a template, whose filters can do that: `template(\"NAME.j2\")`",
+        "use a template, whose filters can do that: `template('NAME.j2')`",
     ),
-    (&["combine", "union", "difference", "intersect"], "use a template: `template(\"NAME.j2\")`"),
+    (&["combine", "union", "difference", "intersect"], "use a template: `template('NAME.j2')`"),
     (&["quote"], "remove it: a value in a `command` is one argument, and quoted for a shell"),
     (&["safe", "escape", "e"], "remove it: values are never escaped"),
     (&["strip", "lstrip", "rstrip"], "write `trim(VALUE)`"),
-    (&["startswith"], "write `VALUE startsWith \"TEXT\"`"),
-    (&["endswith"], "write `VALUE endsWith \"TEXT\"`"),
-    (&["splitlines"], "write `split(VALUE, \"\\n\")`"),
+    (&["startswith"], "write `VALUE startsWith 'TEXT'`"),
+    (&["endswith"], "write `VALUE endsWith 'TEXT'`"),
+    (&["splitlines"], "write `split(VALUE, '\\n')`"),
 ];
 
 /// Tests of Jinja, after `is`.
 const TESTS: &[(&[&str], &str)] = &[
     (&["defined"], "write `VALUE != nil`, and `?.` before keys that may be missing"),
     (&["undefined", "none"], "write `VALUE == nil`, and `?.` before keys that may be missing"),
-    (&["string"], "write `type(VALUE) == \"string\"`"),
-    (&["mapping"], "write `type(VALUE) == \"map\"`"),
-    (&["sequence", "iterable"], "write `type(VALUE) == \"array\"`"),
-    (&["number", "integer"], "write `type(VALUE) == \"int\"`"),
+    (&["string"], "write `type(VALUE) == 'string'`"),
+    (&["mapping"], "write `type(VALUE) == 'map'`"),
+    (&["sequence", "iterable"], "write `type(VALUE) == 'array'`"),
+    (&["number", "integer"], "write `type(VALUE) == 'int'`"),
     (&["in"], "write `VALUE in LIST`"),
-    (&["match", "search", "regex"], "write `VALUE matches \"EXPRESSION\"`"),
+    (&["match", "search", "regex"], "write `VALUE matches 'EXPRESSION'`"),
     (&["eq", "equalto", "sameas"], "write `VALUE == OTHER`"),
     (&["even", "odd", "divisibleby"], "write `VALUE % NUMBER == 0`"),
     (&["true"], "write `VALUE == true`"),
@@ -73,7 +75,12 @@ pub(crate) fn filter(name: &str) -> Option<&'static str> {
 }
 
 /// Returns advice on an expression whose syntax is wrong at a byte, if that is syntax of Jinja.
-pub(crate) fn syntax(expression: &str, at: usize, is_function: impl Fn(&str) -> bool) -> Option<Advice> {
+pub(crate) fn syntax(
+    expression: &str,
+    at: usize,
+    literals: HintLiterals,
+    is_function: impl Fn(&str) -> bool,
+) -> Option<Advice> {
     let (before, after) = (expression.get(..at)?.trim_end(), expression.get(at..)?);
     if let Some((head, name)) = last_word(before)
         && let Some(head) = head.trim_end().strip_suffix('|').filter(|head| !head.ends_with('|'))
@@ -82,7 +89,7 @@ pub(crate) fn syntax(expression: &str, at: usize, is_function: impl Fn(&str) -> 
         let start = before.len() - name.len();
         let value = head.trim();
         let hint = match filter(name) {
-            Some(advice) => advice.to_owned(),
+            Some(advice) => literals.advice(advice),
             None => format!("write `{name}({})`, or `{name}()` after the `|`", shown(value)),
         };
         let message = format!("`{name}` is written as a filter of a template");
@@ -111,9 +118,9 @@ pub(crate) fn syntax(expression: &str, at: usize, is_function: impl Fn(&str) -> 
             } else if negated && matches!(test, "none" | "undefined") {
                 TESTS[0].1.to_owned()
             } else if negated {
-                format!("{advice}, with `not (…)` around it")
+                literals.advice(advice) + ", with `not (…)` around it"
             } else {
-                (*advice).to_owned()
+                literals.advice(advice)
             };
             Some(Advice { range, message, hint })
         }
@@ -171,21 +178,22 @@ mod tests {
             ("Data.a ¦is defined", "is", TESTS[0].1),
             ("Data.a ¦is not defined", "is", TESTS[1].1),
             ("Data.a ¦is not none", "is", TESTS[0].1),
-            ("Data.a ¦is not string", "is", "write `type(VALUE) == \"string\"`, with `not (…)` around it"),
-            ("Data.a ¦~ \"x\"", "~", "write `+` to join two texts"),
+            ("Data.a ¦is not string", "is", "write `type(VALUE) == 'string'`, with `not (…)` around it"),
+            ("Data.a ¦~ 'x'", "~", "write `+` to join two texts"),
             ("7 ¦// 2", "/", "write `int(A / B)` for a whole quotient"),
-            ("\"a\" ¦if Data.b else \"c\"", "if", "write `Data.b ? A : B`"),
-            ("\"a\" ¦if", "if", "write `CONDITION ? A : B`"),
+            ("'a' ¦if Data.b else 'c'", "if", "write `Data.b ? A : B`"),
+            ("'a' ¦if", "if", "write `CONDITION ? A : B`"),
         ] {
             let at = marked.find('¦').unwrap();
             let expression = marked.replace('¦', "");
-            let advice = syntax(&expression, at, function).unwrap_or_else(|| panic!("{marked}"));
+            let advice =
+                syntax(&expression, at, HintLiterals::PLAIN, function).unwrap_or_else(|| panic!("{marked}"));
             assert_eq!((&expression[advice.range], &*advice.hint), (place, hint), "{marked}");
         }
         for marked in ["Data.a ¦) + 1", "¦", "a || upper¦", "Data.a | mine¦", "Data.a ¦is blue", "Data.ä ¦é"]
         {
             let at = marked.find('¦').unwrap();
-            assert_eq!(syntax(&marked.replace('¦', ""), at, function), None, "{marked}");
+            assert_eq!(syntax(&marked.replace('¦', ""), at, HintLiterals::PLAIN, function), None, "{marked}");
         }
     }
 }

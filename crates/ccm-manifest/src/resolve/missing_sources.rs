@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ccm_model::{Control, Diagnostics, ResourceIndex, Span, normalize};
+use ccm_model::{Control, Diagnostic, Diagnostics, ResourceIndex, Span, normalize};
 use ccm_properties::{TreeTemplates, is_any_url};
 
 use super::copied_sources::{self, MAX_BYTES, MAX_FILES, may_be_mistaken};
@@ -24,6 +24,14 @@ pub(crate) fn find(
     scopes: &Scopes<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<MissingSource> {
+    let report = |warning: Option<Diagnostic>, draft: &ResourceDraft, diagnostics: &mut Diagnostics| {
+        // Most files have no warning.
+        if warning.is_some() {
+            diagnostics.set_context(scopes.context_of(draft));
+            diagnostics.extend(warning);
+            diagnostics.set_context(None);
+        }
+    };
     let mut missing = |(index, draft): (usize, &ResourceDraft)| {
         let (property, _) = scopes.types.spec(draft.type_index).sources()?.template()?;
         let node = draft.resource.properties.get(property)?;
@@ -44,7 +52,6 @@ pub(crate) fn find(
         if !is_omitted && is_whole && tree.is_some_and(|tree| tree.templates == TreeTemplates::Named) {
             let files = scopes.context.sources.files_below(&path).unwrap_or_default();
             let names = files.iter().filter_map(|file| file.to_str()).filter(|name| may_be_mistaken(name));
-            diagnostics.set_context(scopes.context_of(draft));
             for name in names.take(MAX_FILES) {
                 let file = path.join(name);
                 let content = scopes.context.sources.copied_content(&file, is_absolute, MAX_BYTES);
@@ -52,16 +59,14 @@ pub(crate) fn find(
                     let written = format!("{}/{name}", written.trim_end_matches('/'));
                     copied_sources::warning(&content, &written, property, node.span)
                 });
-                diagnostics.extend(warning);
+                report(warning, draft, diagnostics);
             }
-            diagnostics.set_context(None);
         }
         if !is_omitted && !is_tree && may_be_mistaken(written) {
             let content = scopes.context.sources.copied_content(&path, is_absolute, MAX_BYTES);
             if let Some(content) = content {
-                diagnostics.set_context(scopes.context_of(draft));
-                diagnostics.extend(copied_sources::warning(&content, written, property, node.span));
-                diagnostics.set_context(None);
+                let warning = copied_sources::warning(&content, written, property, node.span);
+                report(warning, draft, diagnostics);
                 return None;
             }
         }

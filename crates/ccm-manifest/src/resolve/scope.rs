@@ -19,7 +19,9 @@ use expression::ExpressionScope;
 use crate::read::foreach::ItemScope;
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::eval_context::{DefaultedPath, Doubt, EvalContext, ITEM_NAMES, ParsedExpression};
+use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::jinja_words;
+use crate::resolve::messages::shown;
 use crate::unchecked::UnknownPaths;
 
 pub use error::is_of_system_fact;
@@ -96,10 +98,24 @@ pub(crate) enum CaptureState {
 }
 
 /// Evaluates the expressions of one manifest at one phase.
+#[derive(Clone, Copy)]
 pub(crate) struct ManifestEvaluator<'a, 's> {
     pub(crate) context: &'a EvalContext<'s>,
     pub(crate) manifest: &'a ManifestScope,
     pub(crate) phase: Phase<'a>,
+    /// Literals of hints at the place of the expression.
+    pub(crate) literals: HintLiterals,
+}
+
+impl<'a, 's> ManifestEvaluator<'a, 's> {
+    pub(crate) fn new(context: &'a EvalContext<'s>, manifest: &'a ManifestScope, phase: Phase<'a>) -> Self {
+        Self { context, manifest, phase, literals: HintLiterals::PLAIN }
+    }
+
+    /// Returns the evaluator of an expression in a text that the manifest writes from here on.
+    pub(crate) fn within(&self, written: &str) -> Self {
+        Self { literals: self.literals.within(written), ..*self }
+    }
 }
 
 impl ManifestEvaluator<'_, '_> {
@@ -144,7 +160,8 @@ impl ManifestEvaluator<'_, '_> {
                 Err(EvalError::Reported)
             }
             Ok(value) => {
-                self.context.set_doubts(self.doubts(&read));
+                let doubts = self.doubts(&read).into_iter().chain(self.doubtful_facts(&read));
+                self.context.set_doubts(doubts.collect());
                 Ok(value)
             }
             outcome => outcome,
@@ -174,6 +191,34 @@ impl ManifestEvaluator<'_, '_> {
             })
         };
         read.other_lookups.iter().find_map(unknown)
+    }
+
+    /// Returns warnings about defaults for facts that are probably misspelt: those that ccm gathers on every machine, and in
+    /// data and hierarchies also others.
+    fn doubtful_facts(&self, read: &ParsedExpression) -> Vec<Doubt> {
+        if read.fact_defaults.is_empty() || matches!(self.phase, Phase::Runtime(_)) {
+            return Vec::new();
+        }
+        let root = Value::map([("facts", self.context.known_facts())]);
+        let doubt = |(argument, range): &(String, Range<usize>)| {
+            let path = ccm_expr::path::Path::parse(argument).ok()?;
+            let prefix = path.constant_prefix();
+            let is_known = prefix.iter().try_fold(&root, |value, key| value.get(key)).is_some();
+            let is_checked = matches!(self.phase, Phase::Data) || is_of_system_fact(&prefix);
+            if is_known || !is_checked {
+                return None;
+            }
+            let near = path.closest(&root)?;
+            Some(Doubt {
+                range: range.clone(),
+                message: format!(
+                    "this machine has no fact `{}`, so that the default is used",
+                    shown(argument)
+                ),
+                hint: format!("did you mean `{}`?", shown(&near)),
+            })
+        };
+        read.fact_defaults.iter().filter_map(doubt).collect()
     }
 
     /// Returns warnings about defaults for keys that no data can have.
@@ -260,7 +305,7 @@ impl ManifestEvaluator<'_, '_> {
                     hints = vec!["write `Manifest.dir`, the directory of the manifest".to_owned()];
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
-                    hints.extend(advice_on_missing(path, text, error.range.end));
+                    hints.extend(advice_on_missing(path, text, error.range.end, self.literals));
                 }
             }
             Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
@@ -268,8 +313,8 @@ impl ManifestEvaluator<'_, '_> {
                     "`{name}` exists only in the resources of a `foreach`: write `foreach: LIST` beside their type"
                 )];
             }
-            Cause::UnknownName(_) if key_with_hyphen(text, error.range.clone()).is_some() => {
-                hints = key_with_hyphen(text, error.range.clone()).into_iter().collect();
+            Cause::UnknownName(_) if key_with_hyphen(text, error.range.clone(), self.literals).is_some() => {
+                hints = key_with_hyphen(text, error.range.clone(), self.literals).into_iter().collect();
                 nearest = None;
             }
             Cause::UnknownName(name) if literal(name).is_some() => {
@@ -299,11 +344,11 @@ impl ManifestEvaluator<'_, '_> {
                 );
             }
             Cause::UnknownFunction(name) if substitute(name).is_some() => {
-                hints = substitute(name).map(str::to_owned).into_iter().collect();
+                hints = substitute(name).map(|advice| self.literals.advice(advice)).into_iter().collect();
                 nearest = None;
             }
             Cause::UnknownMethod(name) if hints.is_empty() => {
-                hints.extend(jinja_words::filter(name).map(str::to_owned));
+                hints.extend(jinja_words::filter(name).map(|advice| self.literals.advice(advice)));
             }
             Cause::UnknownFunction(_) if hints.is_empty() => {
                 hints.push(
@@ -341,24 +386,26 @@ fn is_constant(path: &[String], message: &str) -> bool {
 }
 
 /// Returns advice on a key that is missing, whose path ends at a byte of the expression `text`. An empty text is no
-/// default for a variable of the environment, which may be a password. The quotes are single ones, which stand within
-/// the double quotes of YAML too.
-fn advice_on_missing(path: &[String], text: &str, end: usize) -> Vec<String> {
+/// default for a variable of the environment, which may be a password.
+fn advice_on_missing(path: &[String], text: &str, end: usize, literals: HintLiterals) -> Vec<String> {
     let name = path.join(".");
     let further = further_keys(text.get(end..).unwrap_or_default());
     let optional = if further.is_empty() { "" } else { "?" };
     let is_whole = text.trim().strip_prefix(&name) == Some(further);
     let with_default = |default: &str| {
-        let written = format!("{name}{optional}{further} ?? '{default}'");
+        let written = format!("{name}{optional}{further} ?? {default}");
         // `??` binds less tightly than other operators.
         let written = if is_whole { written } else { format!("({written})") };
         format!("if it may be missing, write `{written}`")
     };
     if path.first().is_none_or(|root| root != "Environ") {
-        return vec![with_default("")];
+        return vec![with_default(&literals.empty())];
     }
     let variable = path.last().map(String::as_str).unwrap_or_default();
-    vec![format!("set `{variable}` in the environment of ccm, or in a file `.env`"), with_default("DEFAULT")]
+    vec![
+        format!("set `{variable}` in the environment of ccm, or in a file `.env`"),
+        with_default(&literals.text("DEFAULT")),
+    ]
 }
 
 /// Returns the keys at the start of a text, such as `.family` of `.family == "debian"`, without a method.
@@ -376,7 +423,7 @@ fn further_keys(text: &str) -> &str {
 }
 
 /// Returns advice on a name that is the rest of a key with hyphens, such as `e` of `Data.d-e`.
-fn key_with_hyphen(text: &str, rest: Range<usize>) -> Option<String> {
+fn key_with_hyphen(text: &str, rest: Range<usize>, literals: HintLiterals) -> Option<String> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let head = text.get(..rest.start)?.strip_suffix('-')?;
     let (path, key) = head.rsplit_once('.')?;
@@ -384,7 +431,8 @@ fn key_with_hyphen(text: &str, rest: Range<usize>) -> Option<String> {
     let is_key = !key.is_empty() && key.chars().all(|character| is_word(character) || character == '-');
     let is_path = ["Data", "Facts", "Environ", "Item", "Captures"].contains(&root.split('.').next()?);
     let rest = text.get(rest)?;
-    (is_key && is_path).then(|| format!("write `{root}['{key}-{rest}']` for the key `{key}-{rest}`"))
+    let whole = format!("{key}-{rest}");
+    (is_key && is_path).then(|| format!("write `{root}[{}]` for the key `{whole}`", literals.text(&whole)))
 }
 
 /// Returns the literal of expressions for that of another language.
@@ -397,17 +445,17 @@ fn literal(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns advice on a function of other programs.
+/// Returns advice on a function of other programs. Texts in it stand between single quotes.
 fn substitute(function: &str) -> Option<&'static str> {
     Some(match function {
-        "jet" => "templates are Jinja: write `template(\"NAME.j2\")`",
+        "jet" => "templates are Jinja: write `template('NAME.j2')`",
         "kvGet" | "kvget" | "registrations" | "registration" => "this is not supported in this version",
         "env" | "getenv" | "environ" => {
             "write `Environ.NAME`, or `Environ.NAME ?? 'DEFAULT'` if it may be missing"
         }
-        "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup(\"data.KEY\", \"DEFAULT\")`",
-        "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template(\"NAME.j2\")`",
-        "include" | "readfile" | "read_file" => "write `file(\"PATH\")`",
+        "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup('data.KEY', 'DEFAULT')`",
+        "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template('NAME.j2')`",
+        "include" | "readfile" | "read_file" => "write `file('PATH')`",
         _ => return jinja_words::filter(function),
     })
 }

@@ -43,11 +43,8 @@ impl Expander<'_, '_> {
         let scope =
             data.map(|data| ManifestScope { data: nodes::to_value(data), ..self.evaluator.manifest.clone() });
         let rendered = {
-            let evaluator = ManifestEvaluator {
-                context: self.evaluator.context,
-                manifest: scope.as_ref().unwrap_or(self.evaluator.manifest),
-                phase: self.evaluator.phase,
-            };
+            let manifest = scope.as_ref().unwrap_or(self.evaluator.manifest);
+            let evaluator = ManifestEvaluator { manifest, ..self.evaluator };
             render(&evaluator, written, source, span)
         };
         self.evaluator.context.record_early_uses(span);

@@ -245,6 +245,7 @@ fn a_misspelt_fact_causes_a_warning() {
             "1:31 warning: unknown-name | role",
             "1:51 warning: unknown-name | host",
             "1:93 warning: unknown-name | facts.role",
+            "1:123 warning: unknown-name | facts.role",
         ],
     )]);
 }

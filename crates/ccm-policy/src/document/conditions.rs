@@ -53,7 +53,7 @@ globs! {
     /// Name of a program, or its absolute path.
     ProgramGlob(TextKind::FILLED, program_glob);
     /// Absolute path.
-    PathGlob(TextKind::STRICT.matching("^[/*{]"), |text| parse_glob(text, GlobKind::Path));
+    PathGlob(TextKind::STRICT.matching("^[/*{]"), path_glob);
     /// Resource such as `service#nginx`.
     ResourceGlob(TextKind::STRICT.matching("#"), resource_glob);
 }
@@ -84,12 +84,37 @@ fn program_glob(text: &str) -> Result<Glob, ValueError> {
     }
     if let Some((program, arguments)) = text.split_once(char::is_whitespace) {
         let message = format!("`{}` is not the name of a program", escape_control(text));
+        if text.contains(',') || arguments.trim().is_empty() {
+            let names: Vec<&str> =
+                text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect();
+            let names = escape_control(&names.join(", ")).into_owned();
+            let names = if names.contains(',') { format!("[{names}]") } else { names };
+            return Err(ValueError::new(message).with_hint(format!("write `program: {names}`")));
+        }
         let (program, arguments) = (escape_control(program), escape_control(arguments.trim()));
         let arguments = arguments.split_whitespace().collect::<Vec<_>>().join(", ");
         let hint = format!("write `{{program: {program}, args: [{arguments}, \"**\"]}}`");
         return Err(ValueError::new(message).with_hint(hint));
     }
     parse_glob(text, GlobKind::Text)
+}
+
+fn path_glob(text: &str) -> Result<Glob, ValueError> {
+    let refused = |message: &str, hint: String| {
+        let message = format!("`{}` never matches: {message}", escape_control(text));
+        Err(ValueError::new(message).with_hint(hint))
+    };
+    if text.split('/').any(|part| matches!(part, "." | "..")) {
+        return refused("paths of effects have no `.` and `..`", "write the path without them".to_owned());
+    }
+    match text.trim_end_matches('/') {
+        directory if !directory.is_empty() && directory.len() < text.len() => {
+            let directory = escape_control(directory);
+            let hint = format!("write `{directory}/**` for what is below it, or `{directory}` for itself");
+            refused("a path does not end with `/`", hint)
+        }
+        _ => parse_glob(text, GlobKind::Path),
+    }
 }
 
 fn resource_glob(text: &str) -> Result<Glob, ValueError> {

@@ -111,7 +111,13 @@ impl PropertyValue for Whitelist {
     const KIND: PropertyKind = Vec::<WhitelistEntry>::KIND;
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
-        Vec::decode(node, errors).map(|commands| Self { commands, span: node.span })
+        let commands: Vec<WhitelistEntry> = Vec::decode(node, errors)?;
+        if commands.is_empty() && node.as_list().is_some_and(<[Node]>::is_empty) {
+            let message = "the whitelist is empty, so that every command is denied";
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message);
+            errors.push(warning.with_hint("list the commands that are allowed, or remove `whitelist`"));
+        }
+        Some(Self { commands, span: node.span })
     }
 
     fn decode_entry(entry: &ccm_properties::NodeEntry, errors: &mut Vec<Diagnostic>) -> Option<Self> {

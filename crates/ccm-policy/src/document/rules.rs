@@ -125,7 +125,7 @@ impl RuleNode<'_> {
         first.map_or(self.0.span, |entry| entry.key.span)
     }
 
-    /// Reports a rule that matches everything, and arguments without a program.
+    /// Reports a rule that matches everything, an empty list, and arguments without a program.
     fn check_match(&self, has_errors: bool, errors: &mut Vec<Diagnostic>) {
         let condition = given(self.0, "match");
         let is_empty = |node: &Node| node.as_map().is_some_and(|map| map.entries().is_empty());
@@ -140,6 +140,14 @@ impl RuleNode<'_> {
             }));
         }
         let key = |key| condition.and_then(|condition| given(&condition.value, key));
+        for name in ["program", "effect", "option"] {
+            let is_none = |node: &Node| node.as_list().is_some_and(<[Node]>::is_empty) || is_empty(node);
+            if let Some(entry) = key(name).filter(|entry| is_none(&entry.value)) {
+                let message = format!("`{name}` is empty, and would match every {name}");
+                let error = Diagnostic::error(DiagnosticKind::Missing, entry.key.span, message);
+                errors.push(error.with_hint(format!("name what is meant, or remove `{name}`")));
+            }
+        }
         if let (Some(arguments), None) = (key("args"), key("program")) {
             let error =
                 Diagnostic::error(DiagnosticKind::Missing, arguments.key.span, "`args` needs `program`");

@@ -9,7 +9,7 @@ use ccm_properties::{Integer, Located, PositiveDuration, section, words};
 use super::given;
 use super::values::{
     ApproverGroups, AuditReceiver, ByteSize, CallRate, Paths, PolicyPath, PolicyProfiles, ProgramSet,
-    RetiredSetting, SignatureLocation,
+    RetiredSetting, SignatureLocation, ToolUsers,
 };
 
 section! {
@@ -118,7 +118,7 @@ section! {
         /// Sets of tools to offer: `read`, `governed-execute`, `apply`.
         tools: Vec<ToolSet> { noun: Some("a list of sets of tools"), default: Some("`read`") },
         /// Users who may call the tools.
-        users: Vec<String> { noun: Some("a list of users"), default: Some("every user") },
+        users: ToolUsers as Vec<String> { noun: Some("a list of users"), default: Some("every user") },
         /// Time in which a request for approval can be approved.
         pending: PositiveDuration as Option<Duration> { default: Some("15m") },
         /// Time in which an approval can be used.

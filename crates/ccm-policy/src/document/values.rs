@@ -82,6 +82,25 @@ impl TextValue for CallRate {
     }
 }
 
+/// Users who may call tools. An empty list is refused: it would let every user call them.
+#[derive(Debug)]
+pub(crate) struct ToolUsers(pub Vec<String>);
+
+impl PropertyValue for ToolUsers {
+    const KIND: PropertyKind = Vec::<String>::KIND;
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let users: Vec<String> = Vec::decode(node, errors)?;
+        if node.as_list().is_some_and(<[Node]>::is_empty) {
+            let message = "`users` names nobody, and would let every user call the tools";
+            let error = Diagnostic::error(DiagnosticKind::Missing, node.span, message);
+            errors.push(error.with_hint("name the users, or remove `users` for every user"));
+            return None;
+        }
+        Some(Self(users))
+    }
+}
+
 /// Location of `required`, if manifests need a signature.
 #[derive(Debug)]
 pub(crate) struct SignatureLocation(pub Option<Span>);

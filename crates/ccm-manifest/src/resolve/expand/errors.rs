@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use ccm_data::interpolation::OccurrenceKind;
+use ccm_data::interpolation::{OccurrenceKind, SplitText, lone, split_of_item};
+use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Span};
 use ccm_properties::TextSyntax;
 
+use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::jinja_words;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{InvalidExpression, ManifestScope};
@@ -17,7 +19,13 @@ pub(super) const YAML_LINE_END: &str =
 
 /// Replaces the hints of a syntax error that has a known cause outside of the expression. `written` is the text as the
 /// manifest writes it.
-pub(super) fn explain_syntax(error: &mut InvalidExpression, text: &str, inner: &Range<usize>, written: &str) {
+pub(super) fn explain_syntax(
+    error: &mut InvalidExpression,
+    text: &str,
+    inner: &Range<usize>,
+    written: &str,
+    literals: HintLiterals,
+) {
     if error.kind != DiagnosticKind::ExpressionSyntax {
         return;
     }
@@ -33,7 +41,7 @@ pub(super) fn explain_syntax(error: &mut InvalidExpression, text: &str, inner: &
         ];
     } else if expression.contains('\n') && has_yaml_line_end(written) {
         error.hints = vec![YAML_LINE_END.to_owned()];
-    } else if let Some(advice) = jinja_words::syntax(expression, error.range.start, is_function) {
+    } else if let Some(advice) = jinja_words::syntax(expression, error.range.start, literals, is_function) {
         error.range = advice.range;
         error.message = advice.message.into();
         error.hints = vec![advice.hint];
@@ -58,28 +66,26 @@ pub(crate) fn diagnostic(error: InvalidExpression, at: impl Fn(Range<usize>) -> 
     error.hints.into_iter().fold(diagnostic, Diagnostic::with_hint)
 }
 
+/// Returns advice on an item of a `foreach` that is a list or a map where text is meant.
+pub(super) fn part_of_item(item: &Computed) -> [&'static str; 2] {
+    match item {
+        Computed::List(_) => [
+            "write `Item[0]` for the first element of the item",
+            "write `flatten(LIST)` as the list of the `foreach` for a resource for each element",
+        ],
+        _ => ["write `Item.KEY` for a value of the item", "write `keys(Item)` for its keys"],
+    }
+}
+
+/// Returns the expression of a text that holds nothing else.
+pub(super) fn lone_expression(text: &str) -> Option<&str> {
+    let SplitText::Parts(parts) = split_of_item(text, false) else { return None };
+    lone(&parts).map(|inner| text[inner].trim())
+}
+
 /// Returns the text of a manifest from a span on.
 pub(super) fn written_at(manifest: &ManifestScope, span: Span) -> &str {
     manifest.text.get(span.range().start..).unwrap_or_default()
-}
-
-/// Returns the error about an expression in a text that begins like `written`, with hints that stand within its quotes.
-pub(crate) fn in_quotes(mut error: Diagnostic, written: &str) -> Diagnostic {
-    const QUOTED: [(&str, &str); 5] = [
-        ("?? ''", "?? \"\""),
-        ("'DEFAULT'", "\"DEFAULT\""),
-        ("'VALUE'", "\"VALUE\""),
-        ("['", "[\""),
-        ("']", "\"]"),
-    ];
-    if written.starts_with('\'') {
-        for hint in &mut error.hints {
-            *hint = QUOTED
-                .iter()
-                .fold(std::mem::take(hint), |hint, (single, double)| hint.replace(single, double));
-        }
-    }
-    error
 }
 
 pub(super) fn syntax_error(

@@ -101,7 +101,7 @@ impl LateTexts<'_> {
     /// Returns a known part of an expression as a literal. `None` for a missing key, which stays missing.
     fn value(&self, text: &str, resource: &Resource) -> Result<Option<String>, Diagnostic> {
         let phase = Phase::BeforeRun(&self.late.managed);
-        let evaluator = ManifestEvaluator { context: &self.late.context, manifest: self.manifest, phase };
+        let evaluator = ManifestEvaluator::new(&self.late.context, self.manifest, phase);
         let unknown = || unrenderable(resource, &format!("`{text}` is known only during the run"));
         match evaluator.evaluate(text) {
             Ok(value) => literal::expression(&self.redaction.value(&value)).map(Some).ok_or_else(|| {

@@ -227,7 +227,11 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                 let near = path.closest(&root);
                 error.hints.extend(near.iter().map(|near| format!("did you mean `{near}`?")));
                 error.nearest = near.map(String::into_boxed_str);
-                error.hints.push(format!("give a default if it may be missing: `lookup('{text}', '')`"));
+                error.hints.push(format!(
+                    "give a default if it may be missing: `lookup({}, {})`",
+                    self.evaluator.literals.text(text),
+                    self.evaluator.literals.empty()
+                ));
                 Err(error)
             }
         }

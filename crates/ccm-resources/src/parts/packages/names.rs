@@ -20,7 +20,7 @@ pub(crate) fn name_error(name: &str) -> Option<(String, Option<&'static str>)> {
             ' ' | ',' => Some("declare a resource for each package"),
             _ => None,
         };
-        let other = escape_control(&other.to_string()).into_owned();
+        let other = other.escape_debug();
         return Some((format!("`{shown}` contains `{other}`, which is not allowed in a package name"), hint));
     }
     let begins = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -48,7 +48,7 @@ pub(crate) fn version_error(version: &str) -> Option<String> {
     }
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+:~^-".contains(c);
     if let Some(other) = version.chars().find(|c| !is_allowed(*c)) {
-        let other = escape_control(&other.to_string()).into_owned();
+        let other = other.escape_debug();
         return Some(format!("`{shown}` contains `{other}`, which is not allowed in a version"));
     }
     if !version.starts_with(|c: char| c.is_ascii_alphanumeric()) || version.ends_with(['-', ':']) {

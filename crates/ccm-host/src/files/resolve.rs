@@ -273,14 +273,14 @@ pub(super) fn trusted_path(path: &Path, trust: PathTrust) -> Result<TrustedPath,
     Ok(TrustedPath { path, missing, is_followed: resolved.is_followed })
 }
 
-/// Returns the path of an existing directory without links, in one call if there are none in its path.
+/// Returns the path of an existing directory without links and `..`, in one call if there are none in its path.
 pub(super) fn real_directory(path: &Path) -> Option<PathBuf> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(_) => return Some(path.to_owned()),
+        Ok(_) if path.components().all(|part| part != Component::ParentDir) => return Some(path.to_owned()),
         // Without a link before it.
         Err(Errno::NOENT | Errno::NOTDIR) => return None,
-        Err(_) => {}
+        Ok(_) | Err(_) => {}
     }
     let trust = PathTrust { follow_last: true, directories: true, user: None };
     let resolved = trusted_path(path, trust).ok()?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use ccm_model::{Outcome, Resource, Transaction, Verb};
 use ccm_testkit::{Scratch, needs_root};
 
-use crate::build::errors_of;
+use crate::build::{errors_of, resource};
 use crate::file::file;
 use crate::file::machine::{Runs, told};
 use crate::run::failure;
@@ -287,7 +287,15 @@ fn contradictions_are_found_at_load() {
 #[test]
 fn purge_keeps_what_is_declared_under_another_spelling() {
     let scratch = Scratch::new();
-    for name in ["real/tree/a", "real/tree/b", "real/tree/sub/c", "elsewhere/d", "elsewhere/e"] {
+    for name in [
+        "real/tree/a",
+        "real/tree/b",
+        "real/tree/g",
+        "real/tree/sub/c",
+        "elsewhere/d",
+        "elsewhere/e",
+        "elsewhere/f",
+    ] {
         scratch.write(name, "");
     }
     symlink("real", scratch.path().join("link")).expect("a link");
@@ -296,6 +304,10 @@ fn purge_keeps_what_is_declared_under_another_spelling() {
         file(&scratch.at(name), &[("ensure", "directory"), ("purge", "true"), ("force", "true")])
     };
     let declared = |name: &str| file(&scratch.at(name), &[("content", "")]);
+    let exec = |created: &[&str]| {
+        let created: Vec<String> = created.iter().map(|name| scratch.at(name)).collect();
+        resource("exec", "true", &[("creates", &format!("[{}]", created.join("|")))])
+    };
     // The link to `elsewhere` is on the way to what is declared behind it.
     for noop in [true, false] {
         let resources = vec![
@@ -304,16 +316,21 @@ fn purge_keeps_what_is_declared_under_another_spelling() {
             declared("link/tree/a"),
             declared("link/tree/sub/c"),
             declared("link/tree/out/d"),
+            exec(&["link/tree/sub/../../tree/b", "elsewhere/../link/../elsewhere/f"]),
         ];
         let done = Runs { noop, ..Runs::here(&scratch) }.apply_all(resources);
-        assert_eq!(entries(&done[0]), ["remove b file, 0 bytes"]);
+        assert_eq!(entries(&done[0]), ["remove g file, 0 bytes"]);
         assert_eq!(entries(&done[1]), ["remove e file, 0 bytes"]);
         assert!(done[2..].iter().all(|done| done.outcome == Outcome::Unchanged), "{done:?}");
     }
     let done = Runs::here(&scratch).apply_all(vec![purged("link/tree"), declared("real/tree/a")]);
     assert_eq!(
         entries(&done[0]),
-        ["remove out link to ../../elsewhere", "remove sub directory, 1 file, 0 bytes"]
+        [
+            "remove b file, 0 bytes",
+            "remove out link to ../../elsewhere",
+            "remove sub directory, 1 file, 0 bytes"
+        ]
     );
 }
 

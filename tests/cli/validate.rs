@@ -268,3 +268,40 @@ fn strict_validation_has_no_notes() {
         &["`creates`"],
     );
 }
+
+#[test]
+fn parts_of_one_file_that_leave_each_other_alone_are_valid() {
+    let scratch = Scratch::new();
+    for parts in [
+        "line: [{a: {path: /f, line: Port 22, match: '^#?Port '}}, {b: {path: /f, line: PortX 1, match: ^#?PortX}}]",
+        // A comment may stand beside the line.
+        "line: [{a: {path: /f, line: '# a = 0'}}, {b: {path: /f, line: a = 1, match: ^#? *a}}]",
+        "line: [{a: {path: /f, line: a, match: ^a$}}, {b: {path: /f, line: a b, match: ^a b$}}]",
+        // Another file, another machine, and the same line.
+        "line: [{a: {path: /f, line: a1, match: ^a}}, {b: {path: /g, line: a2, match: '^[a]'}}]",
+        "line: [{a: {path: /f, line: a1, match: ^a, control: {if: 'false'}}}, {b: {path: /f, line: a2, match: '^[a]'}}]",
+        "block: [{a: {path: /f, content: a1}}]}, {line: [{b: {path: /f, line: a1, match: ^a}}]",
+        "setting: [{a: {path: /f, key: a, value: 1}}]}, {line: [{b: {path: /f, line: b = 1, match: '^b *='}}]",
+        // What an empty file does not allow, and what only a run knows.
+        "line: [{a: {path: /f, line: a1, before: '^end$', match: ^a1}}, {b: {path: /f, line: b1, match: ^b1}}]",
+    ] {
+        scratch.write("m.yaml", format!("ccm: {{resources: [{{{parts}}}]}}\n"));
+        let called = ccm(&scratch, &["validate", "m.yaml"]).run();
+        assert_eq!(called.code, 0, "{parts}\n{}", called.shown());
+    }
+    for parts in [
+        "line: [{a: {path: /f, line: a1, match: ^a}}, {b: {path: /f, line: a2, match: '^[a]', multiple: true}}]",
+        "line: [{a: {path: /f, match: ^a, ensure: absent}}, {b: {path: /f, line: a2}}]",
+        "block: [{a: {path: /f, content: \"a1\\na2\\n\"}}]}, {line: [{b: {path: /f, line: a3, match: ^a}}]",
+        "setting: [{a: {path: /f, section: s, key: a, value: 1, format: systemd}}]}, {line: [{b: {path: /f, line: a=2, match: ^a=}}]",
+    ] {
+        scratch.write("m.yaml", format!("ccm: {{resources: [{{{parts}}}]}}\n"));
+        let called = ccm(&scratch, &["validate", "m.yaml"]).run();
+        assert!(
+            called.stdout.contains("undo each other in `/f`")
+                || called.stderr.contains("undo each other in `/f`"),
+            "{parts}\n{}",
+            called.shown()
+        );
+    }
+}

@@ -56,7 +56,7 @@ impl Analyser<'_> {
         for option in &parsed.options {
             let Some(value) = &option.value else { continue };
             match &*option.name {
-                "f" | "E" => self.script(call.index, value, call.name, call.commands, call.context),
+                "f" | "E" => self.exact_script(call, value, read_awk),
                 "i" if value.text().as_deref() == Some("inplace") => {}
                 "i" => {
                     self.script(call.index, value, call.name, call.commands, call.context);

@@ -70,6 +70,20 @@ impl Analyser<'_> {
         }
     }
 
+    /// Judges a file of code, which is read exactly if it is the standard input and known.
+    pub(super) fn exact_script(
+        &mut self,
+        call: ExactCall<'_>,
+        file: &ShellWord,
+        read: fn(&str) -> Result<Vec<TextAction>, NotExact>,
+    ) {
+        let is_input = matches!(file.text().as_deref(), Some("-" | "/dev/stdin"));
+        match &call.context.input {
+            CommandInput::Text(text) if is_input => self.exact_text(call, &text.clone(), read),
+            _ => self.script(call.index, file, call.name, call.commands, call.context),
+        }
+    }
+
     /// Records that a text of a program is not read.
     pub(super) fn not_exact(&mut self, call: ExactCall<'_>, reason: &str, span: ShellSpan) {
         self.effect(call.index, Effect::code(CodeSource::Inline, Some(call.name.to_owned())));

@@ -14,7 +14,8 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 28] = [
+pub(super) const HANDLERS: [&str; 29] = [
+    "ed",
     "sqlite",
     "psql",
     "mysql",
@@ -90,6 +91,11 @@ impl Analyser<'_> {
             }
             "editor" => {
                 self.editor(index, all);
+                self.shell_commands(exact, all, &["-c", "--cmd"]);
+                return false;
+            }
+            "ed" => {
+                self.ed_input(exact);
                 self.shell_commands(exact, all, &["-c", "--cmd"]);
                 return false;
             }
@@ -301,6 +307,15 @@ impl Analyser<'_> {
             if let Some(shell) = command.and_then(shell_of_command) {
                 self.text_actions(call, &[shell], call.span(word));
             }
+        }
+    }
+
+    /// Judges the lines of the standard input of a line editor that start a shell.
+    fn ed_input(&mut self, call: ExactCall<'_>) {
+        let super::CommandInput::Text(text) = &call.context.input else { return };
+        let span = call.span(text);
+        for shell in shell_words::with_placeholders(text).lines().filter_map(shell_of_command) {
+            self.text_actions(call, &[shell], span);
         }
     }
 

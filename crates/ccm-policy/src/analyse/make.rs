@@ -5,7 +5,7 @@ use ccm_shell::{
 };
 
 use super::exact::ExactCall;
-use super::{Analyser, shell_words};
+use super::{Analyser, CommandInput, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect};
 use crate::grammars::{MakePiece, OptionGrammar, read_make};
@@ -93,7 +93,11 @@ impl Analyser<'_> {
         }
         let call = ExactCall { context: &context, ..call };
         for file in parsed.values("f") {
-            self.script(call.index, file, call.name, call.commands, &context);
+            let is_input = matches!(file.text().as_deref(), Some("-" | "/dev/stdin"));
+            match &context.input {
+                CommandInput::Text(text) if is_input => self.makefile_text(call, &text.clone()),
+                _ => self.script(call.index, file, call.name, call.commands, &context),
+            }
         }
         for directory in parsed.values("I") {
             self.read_path(call.index, directory, &context);

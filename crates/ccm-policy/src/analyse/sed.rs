@@ -47,7 +47,7 @@ impl Analyser<'_> {
             files = rest;
         }
         for file in parsed.values("f") {
-            self.script(call.index, file, call.name, call.commands, call.context);
+            self.exact_script(call, file, read_sed);
         }
         // In a sandbox sed refuses what runs or opens anything.
         if !parsed.has("sandbox") {
@@ -94,9 +94,16 @@ impl Analyser<'_> {
             self.exact_text(call, first, read_sed);
             return;
         }
-        let continues = |word: &&&ShellWord| word.text().is_none_or(|text| text.ends_with('\\'));
+        let continues = |word: &&&ShellWord| {
+            let text = word.text();
+            text.is_none_or(|text| has_files && text.ends_with('\\'))
+        };
         if let Some(word) = scripts.iter().find(continues) {
-            self.not_exact(call, "a part of the script may go on in another", call.span(word));
+            self.not_exact(
+                call,
+                "a part of the script is not known, or may go on in a file",
+                call.span(word),
+            );
             return;
         }
         let mut whole = String::new();

@@ -6,6 +6,10 @@ use super::{NotExact, TextAction};
 /// Returns the actions of a program outside of its input and output.
 pub(crate) fn read_awk(program: &str) -> Result<Vec<TextAction>, NotExact> {
     let tokens = awk_tokens(program)?;
+    let changes = |token: &AwkToken<'_>| {
+        matches!(token, AwkToken::Name("sub" | "gsub" | "split" | "getline" | "patsplit" | "match"))
+    };
+    let changes_arguments = tokens.iter().any(changes);
     let mut actions = Vec::new();
     let mut position = 0;
     // Depths of parentheses and brackets at which a `print` began, of which the last is open.
@@ -30,6 +34,9 @@ pub(crate) fn read_awk(program: &str) -> Result<Vec<TextAction>, NotExact> {
                 actions.push(TextAction::Shell(literal(&tokens, position + 2, is_end)));
             }
             AwkToken::Name("getline") => actions.extend(read_by_getline(&tokens, position)),
+            AwkToken::Name("ARGV") if changes_arguments || !only_reads_argument(&tokens, position) => {
+                return Err(NotExact("a change of the files that awk reads"));
+            }
             AwkToken::Operator(redirection @ (">" | ">>" | "|" | "|&")) if print == Some(depth) => {
                 let target = literal(&tokens, position + 1, ends_statement);
                 actions.push(if redirection.starts_with('>') {
@@ -49,6 +56,26 @@ pub(crate) fn read_awk(program: &str) -> Result<Vec<TextAction>, NotExact> {
         position += 1;
     }
     if depth == 0 { Ok(actions) } else { Err(NotExact("a parenthesis without an end")) }
+}
+
+/// Returns `true` for `ARGV[1]` that is not assigned.
+fn only_reads_argument(tokens: &[AwkToken<'_>], at: usize) -> bool {
+    let further = tokens.get(at + 1..at + 5).or_else(|| tokens.get(at + 1..)).unwrap_or_default();
+    match further {
+        [
+            AwkToken::Operator("["),
+            AwkToken::Number | AwkToken::Name(_),
+            AwkToken::Operator("]"),
+            rest @ ..,
+        ] => {
+            let is_assigned = |operator: &str| {
+                let is_comparison = matches!(operator, "==" | "!=" | "<=" | ">=");
+                operator.ends_with('=') && !is_comparison || matches!(operator, "++" | "--")
+            };
+            !matches!(rest.first(), Some(AwkToken::Operator(operator)) if is_assigned(operator))
+        }
+        _ => false,
+    }
 }
 
 fn ends_statement(token: Option<&AwkToken<'_>>) -> bool {
@@ -167,6 +194,7 @@ mod tests {
             "{ while (i-- > 0) print i }",
             "{getline; print}",
             "{print $NF}",
+            "BEGIN{print ARGV[1], ARGC} ARGV[1] == $1",
             "NR>1 && $5+0 > 80 { print \"warn: \" $6 }",
             "{ printf \"%-10s %s\\n\", $1, $2 }",
             "{ printf(\"%d\\n\", ($1 > 3)) }",
@@ -198,6 +226,9 @@ mod tests {
             "length /x/",
             "\"a\" /x/",
             "{ print a)",
+            "BEGIN{ARGV[1]=\"/etc/shadow\"}",
+            "BEGIN{split(\"a b\",ARGV)}",
+            "BEGIN{sub(/a/,\"b\",ARGV[1])}",
         ] {
             assert_eq!(shown(program), "?", "{program}");
         }

@@ -4,21 +4,52 @@ use super::{NotExact, TextAction};
 
 /// Returns the actions of a script outside of its input and output. The parts of `-e` are joined by line ends.
 pub(crate) fn read_sed(script: &str) -> Result<Vec<TextAction>, NotExact> {
-    let mut reader = SedReader { rest: script, actions: Vec::new(), depth: 0 };
-    while reader.command()? {}
-    if reader.depth == 0 { Ok(reader.actions) } else { Err(NotExact("a block without an end")) }
+    let read = |knows_brackets| SedReader::read(script, knows_brackets);
+    if !script.contains('[') {
+        return read(true).map_err(SedError::reason);
+    }
+    // Versions differ in whether a delimiter in brackets ends a pattern. A script with an error does nothing at all.
+    match (read(true), read(false)) {
+        (Ok(one), Ok(other)) if one == other => Ok(one),
+        (Ok(one), Ok(other)) => Ok(one.into_iter().chain(other).collect()),
+        (Ok(actions), Err(SedError::Invalid(_))) | (Err(SedError::Invalid(_)), Ok(actions)) => Ok(actions),
+        (Err(error), _) | (_, Err(error)) => Err(error.reason()),
+    }
+}
+
+/// Reason for which a script is not read.
+#[derive(Clone, Copy)]
+enum SedError {
+    /// Every sed refuses the script.
+    Invalid(&'static str),
+    Unknown(&'static str),
+}
+
+impl SedError {
+    fn reason(self) -> NotExact {
+        let (Self::Invalid(reason) | Self::Unknown(reason)) = self;
+        NotExact(reason)
+    }
 }
 
 struct SedReader<'s> {
     rest: &'s str,
+    /// A delimiter in brackets ends no pattern.
+    knows_brackets: bool,
     actions: Vec<TextAction>,
     /// Number of open blocks.
     depth: u32,
 }
 
 impl<'s> SedReader<'s> {
+    fn read(script: &'s str, knows_brackets: bool) -> Result<Vec<TextAction>, SedError> {
+        let mut reader = Self { rest: script, knows_brackets, actions: Vec::new(), depth: 0 };
+        while reader.command()? {}
+        if reader.depth == 0 { Ok(reader.actions) } else { Err(SedError::Invalid("a block without an end")) }
+    }
+
     /// Reads a command with its addresses. Returns `false` at the end of the script.
-    fn command(&mut self) -> Result<bool, NotExact> {
+    fn command(&mut self) -> Result<bool, SedError> {
         self.rest = self.rest.trim_start_matches(|c: char| c == ';' || c.is_ascii_whitespace());
         if self.rest.is_empty() {
             return Ok(false);
@@ -28,18 +59,18 @@ impl<'s> SedReader<'s> {
         if has_address && self.next_if(',') {
             self.blanks();
             if !self.address(true)? {
-                return Err(NotExact("a comma without an address"));
+                return Err(SedError::Unknown("a comma without an address"));
             }
             self.blanks();
         }
         if self.next_if('!') {
             self.blanks();
         }
-        let name = self.next().ok_or(NotExact("an address without a command"))?;
+        let name = self.next().ok_or(SedError::Unknown("an address without a command"))?;
         match name {
             '{' => self.depth += 1,
             '}' => {
-                self.depth = self.depth.checked_sub(1).ok_or(NotExact("a brace without a block"))?;
+                self.depth = self.depth.checked_sub(1).ok_or(SedError::Invalid("a brace without a block"))?;
                 self.end()?;
             }
             '#' if !has_address => {
@@ -80,7 +111,8 @@ impl<'s> SedReader<'s> {
                 self.delimited(delimiter, false)?;
                 self.end()?;
             }
-            _ => return Err(NotExact("a command that is not known")),
+            'A'..='Z' | 'a'..='z' => return Err(SedError::Unknown("a command that is not known")),
+            _ => return Err(SedError::Invalid("a character that is no command")),
         }
         Ok(true)
     }
@@ -117,7 +149,7 @@ impl<'s> SedReader<'s> {
     }
 
     /// Reads the end of a command.
-    fn end(&mut self) -> Result<(), NotExact> {
+    fn end(&mut self) -> Result<(), SedError> {
         self.blanks();
         match self.rest.chars().next() {
             None | Some('}' | '#') => Ok(()),
@@ -125,12 +157,12 @@ impl<'s> SedReader<'s> {
                 self.next();
                 Ok(())
             }
-            Some(_) => Err(NotExact("something behind a command")),
+            Some(_) => Err(SedError::Invalid("something behind a command")),
         }
     }
 
     /// Reads an address. Returns `false` if there is none.
-    fn address(&mut self, is_second: bool) -> Result<bool, NotExact> {
+    fn address(&mut self, is_second: bool) -> Result<bool, SedError> {
         match self.rest.chars().next() {
             Some(first @ ('/' | '\\')) => {
                 self.next();
@@ -161,30 +193,27 @@ impl<'s> SedReader<'s> {
         Ok(true)
     }
 
-    fn number(&mut self) -> Result<(), NotExact> {
+    fn number(&mut self) -> Result<(), SedError> {
         self.blanks();
-        if self.digits() { Ok(()) } else { Err(NotExact("an address without its number")) }
+        if self.digits() { Ok(()) } else { Err(SedError::Unknown("an address without its number")) }
     }
 
     /// Reads the character that parts the patterns of a command.
-    fn delimiter(&mut self) -> Result<char, NotExact> {
+    fn delimiter(&mut self) -> Result<char, SedError> {
         let delimiter =
             self.next().filter(|delimiter| delimiter.is_ascii() && !matches!(delimiter, '\\' | '\n'));
-        delimiter.ok_or(NotExact("a pattern without a delimiter"))
+        delimiter.ok_or(SedError::Unknown("a pattern without a delimiter"))
     }
 
     /// Skips to the end of a pattern or replacement.
-    fn delimited(&mut self, delimiter: char, is_pattern: bool) -> Result<(), NotExact> {
-        let end = end_of_delimited(self.rest, delimiter, false);
-        // Versions differ in whether a delimiter in brackets ends the pattern.
-        if is_pattern && end != end_of_delimited(self.rest, delimiter, true) {
-            return Err(NotExact("a delimiter in brackets"));
-        }
-        self.rest = end.and_then(|end| self.rest.get(end..)).ok_or(NotExact("a pattern without an end"))?;
+    fn delimited(&mut self, delimiter: char, is_pattern: bool) -> Result<(), SedError> {
+        let end = end_of_delimited(self.rest, delimiter, is_pattern && self.knows_brackets);
+        self.rest =
+            end.and_then(|end| self.rest.get(end..)).ok_or(SedError::Invalid("a pattern without an end"))?;
         Ok(())
     }
 
-    fn substitution(&mut self) -> Result<(), NotExact> {
+    fn substitution(&mut self) -> Result<(), SedError> {
         let delimiter = self.delimiter()?;
         self.delimited(delimiter, true)?;
         self.delimited(delimiter, false)?;
@@ -204,28 +233,33 @@ impl<'s> SedReader<'s> {
         }
     }
 
-    fn label(&mut self, is_definition: bool) -> Result<(), NotExact> {
+    fn label(&mut self, is_definition: bool) -> Result<(), SedError> {
         self.blanks();
         let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let behind = self.rest.trim_start_matches(is_label);
         if is_definition && behind.len() == self.rest.len() {
-            return Err(NotExact("a label without a name"));
+            return Err(SedError::Unknown("a label without a name"));
         }
         self.rest = behind;
         self.end()
     }
 
-    fn file(&mut self) -> Result<String, NotExact> {
+    fn file(&mut self) -> Result<String, SedError> {
         self.blanks();
         let file = self.line();
-        if file.is_empty() { Err(NotExact("a command without its file")) } else { Ok(file.to_owned()) }
+        if file.is_empty() {
+            Err(SedError::Unknown("a command without its file"))
+        } else {
+            Ok(file.to_owned())
+        }
     }
 
     /// Reads the text of `a`, `i`, `c` and `e`, which ends at a line end without a backslash.
-    fn text(&mut self) -> Result<Option<String>, NotExact> {
+    fn text(&mut self) -> Result<Option<String>, SedError> {
         self.blanks();
-        if self.rest.starts_with("\\ ") || self.rest.starts_with("\\\t") {
-            return Err(NotExact("a backslash in front of a blank"));
+        let behind = self.rest.strip_prefix('\\').map(|behind| behind.trim_start_matches([' ', '\t']));
+        if behind.is_some_and(|behind| behind.starts_with('\n') && !self.rest.starts_with("\\\n")) {
+            return Err(SedError::Unknown("a backslash in front of blanks and a line end"));
         }
         let mut is_escaped = false;
         let end = self.rest.find(|c: char| {
@@ -234,7 +268,7 @@ impl<'s> SedReader<'s> {
             ends
         });
         if end.is_none() && is_escaped {
-            return Err(NotExact("a backslash at the end of the script"));
+            return Err(SedError::Unknown("a backslash at the end of the script"));
         }
         let (text, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         self.rest = rest;
@@ -335,6 +369,9 @@ mod tests {
             ("s/[[:space:]]*[^]]/b/;e id", "sh id"),
             ("s/\\[/b/;e id", "sh id"),
             ("s/a/b/ ; e id", "sh id"),
+            ("s/[/]/#/;e rm -r x", "sh rm -r x"),
+            ("s/[\\\\/]/x/;e id", "sh id"),
+            ("s/[/]/e;e id", "sh ?, sh id"),
         ] {
             assert_eq!(shown(script), expected, "{script}");
         }
@@ -366,6 +403,10 @@ mod tests {
             "s/x/y/2p",
             "s/[\\/]/x/",
             "s,[^/]*$,,",
+            "s/[^/]*$//",
+            "/[/]/d",
+            "s/[/]/_/g",
+            "a\\  text",
             "s/[ \\t]*$//",
             "/^$/d",
             "/^#/!s/a/b/",
@@ -381,9 +422,6 @@ mod tests {
     fn what_is_not_known_is_refused() {
         for script in [
             "s/a",
-            "s/[/]/#/;e rm -r x",
-            "s/[\\\\/]/x/;e id",
-            "/[/]/d",
             "s/a/b/k",
             "p p",
             "1{p}e id",

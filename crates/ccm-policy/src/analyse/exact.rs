@@ -59,7 +59,7 @@ impl Analyser<'_> {
         word: &ShellWord,
         read: fn(&str) -> Result<Vec<TextAction>, NotExact>,
     ) {
-        let actions = word.text().map(|text| read(&text));
+        let actions = shell_words::with_digits(word).map(|text| read(&text));
         match actions {
             Some(Ok(actions)) => self.text_actions(call, &actions, call.span(word)),
             Some(Err(reason)) => self.not_exact(call, &reason.to_string(), call.span(word)),

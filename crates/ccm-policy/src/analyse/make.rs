@@ -240,13 +240,16 @@ impl Analyser<'_> {
             self.not_exact(call, &format!("the value of {name} has quotes"), span);
             return;
         }
+        // What stands in front of a line of a recipe.
+        let text = text.trim_start_matches(['@', '-', '+', ' ', '\t']);
+        let word = ShellWord::known(text, span);
         let has_commands = text.contains(SHELL_CHARACTERS);
-        if !has_commands && !self.may_be_command(call, name, &text) {
+        if !has_commands && !self.may_be_command(call, name, text) {
             return;
         }
         let shell = ShellContext { directory: "/", variables: Vec::new() };
         let mut budget = ShellBudget::default();
-        if read_shell(&text, ShellDialect::Sh, &shell, &mut budget).is_ok() {
+        if read_shell(text, ShellDialect::Sh, &shell, &mut budget).is_ok() {
             self.shell_text(call.index, &word, ShellDialect::Sh, call.commands, call.context);
         } else {
             self.not_exact(call, &format!("the value of {name} is a part of a command"), span);

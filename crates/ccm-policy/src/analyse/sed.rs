@@ -2,8 +2,8 @@
 
 use ccm_shell::ShellWord;
 
-use super::Analyser;
 use super::exact::ExactCall;
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::grammars::{OptionGrammar, read_sed};
 use crate::guard_class::GuardClass;
@@ -95,7 +95,7 @@ impl Analyser<'_> {
             return;
         }
         let continues = |word: &&&ShellWord| {
-            let text = word.text();
+            let text = shell_words::with_digits(word);
             text.is_none_or(|text| has_files && text.ends_with('\\'))
         };
         if let Some(word) = scripts.iter().find(continues) {
@@ -108,7 +108,7 @@ impl Analyser<'_> {
         }
         let mut whole = String::new();
         for script in scripts {
-            whole += &script.text().unwrap_or_default();
+            whole += &shell_words::with_digits(script).unwrap_or_default();
             whole.push('\n');
         }
         let span = super::programs::whole_span(

@@ -90,6 +90,16 @@ pub(super) fn with_placeholders(word: &ShellWord) -> String {
     text
 }
 
+/// Returns the text of a word with a digit for each number that is not known; `None` if another part is not known.
+pub(super) fn with_digits(word: &ShellWord) -> Option<String> {
+    let piece = |piece: &WordPiece| match piece {
+        WordPiece::Text { text, .. } => Some(text.clone()),
+        WordPiece::Unknown { origin: UnknownOrigin::Number, is_many: false } => Some("1".to_owned()),
+        WordPiece::Pattern(_) | WordPiece::Unknown { .. } => None,
+    };
+    word.pieces.iter().map(piece).collect()
+}
+
 /// Joins words with blanks to the text of a shell; `None` if a part is not known.
 pub(super) fn joined(words: &[ShellWord]) -> Option<String> {
     let texts: Option<Vec<Cow<'_, str>>> = words.iter().map(ShellWord::text).collect();

@@ -3,4 +3,5 @@
 
 mod analysis;
 mod policy_file;
+mod texts;
 mod vectors;

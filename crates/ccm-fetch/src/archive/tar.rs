@@ -9,11 +9,10 @@ use std::path::PathBuf;
 
 use super::decompression::OutputBudget;
 use super::entry::{ArchiveEntry, EntryKind};
+use super::format::BLOCK;
 use super::stop::ExtractionStop;
 use super::unpack::{ReadPart, Receiver, refused};
 use super::{EntryError, ExtractError};
-
-const BLOCK: usize = 512;
 
 /// Maximum length of a long name or of pax records.
 const MAX_EXTENSION: u64 = 1 << 20;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use ccm_model::hexadecimal;
@@ -9,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::decompression::{OutputBudget, open};
 use super::entry::ArchiveEntry;
+use super::format::BLOCK;
 use super::staging::Staging;
 use super::stop::ExtractionStop;
 use super::tar::TarSource;
@@ -60,6 +62,19 @@ fn sha256(
 
 /// Extracts an archive. Before files are moved into place, an error leaves nothing behind.
 pub(super) fn unpack(request: ExtractRequest, stop: &ExtractionStop) -> Result<Extracted, ExtractError> {
+    let mut beginning = [0; BLOCK];
+    let length = request.archive.read_at(&mut beginning, 0).unwrap_or_default();
+    let format = request.format;
+    unpack_readable(request, stop).map_err(|error| match error {
+        ExtractError::Read { path, source } => {
+            let contradiction = format.contradiction(&beginning[..length]);
+            ExtractError::Read { path, source: contradiction.map_or(source, io::Error::other) }
+        }
+        other => other,
+    })
+}
+
+fn unpack_readable(request: ExtractRequest, stop: &ExtractionStop) -> Result<Extracted, ExtractError> {
     let unreadable = |source| ExtractError::Read { path: request.path.clone(), source };
     let length = request.archive.metadata().map_err(unreadable)?.len();
     if let Some(expected) = &request.sha256 {

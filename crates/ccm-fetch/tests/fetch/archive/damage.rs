@@ -113,3 +113,33 @@ fn zip_files_that_contradict_themselves_are_refused() {
     run(request(&scratch, "a.zip", &zip_items(&[foreign]))).expect("a file");
     assert_eq!(tree(&scratch), ["f"]);
 }
+
+#[test]
+fn a_file_of_another_kind_is_named() {
+    let page = b"\n<!DOCTYPE html>\n<html><body>Not Found</body></html>\n".to_vec();
+    let packed = |format: &str| pack(format, &[Item::file("f", "x")]);
+    for (name, bytes, expected) in [
+        ("a.tar.gz", page.clone(), "it is no gzip file, but a web page"),
+        ("a.tar.gz", packed(".tar.xz"), "it is no gzip file, but an xz file"),
+        ("a.tgz", packed(".tar"), "it is no gzip file, but a tar file"),
+        ("a.tgz", b"Not Found\n".to_vec(), "it is no gzip file"),
+        ("a.tar.bz2", packed(".tar.gz"), "it is no bzip2 file, but a gzip file"),
+        ("a.tar.xz", packed(".zip"), "it is no xz file, but a zip file"),
+        ("a.tar.zst", packed(".tar.bz2"), "it is no zstd file, but a bzip2 file"),
+        ("a.tar", page.clone(), "it is no tar file, but a web page"),
+        ("a.tar", packed(".tar.zst"), "it is no tar file, but a zstd file"),
+        ("a.tar", b"Not Found\n".to_vec(), "it is no tar file, or it is cut off"),
+        ("a.tar", b"Not Found\n".repeat(100), "it is no tar file, or it is damaged"),
+        ("a.zip", page, "it is no zip file, but a web page"),
+        ("a.zip", packed(".tar.gz"), "it is no zip file, but a gzip file"),
+        ("a.zip", b"Not Found\n".to_vec(), "it is no zip file, or it is cut off"),
+        ("a.zip", Vec::new(), "it is empty"),
+        ("a.tar.gz", Vec::new(), "it is empty"),
+    ] {
+        let scratch = Scratch::new();
+        let error = run(request(&scratch, name, &bytes)).expect_err("a refusal");
+        let told = words(&error, &scratch);
+        assert_eq!(told, format!("\"{name}\" can't be read as an archive: {expected}"));
+        assert!(tree(&scratch).is_empty());
+    }
+}

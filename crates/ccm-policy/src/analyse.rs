@@ -17,9 +17,12 @@ mod git;
 mod handlers;
 mod interpreters;
 mod make;
+mod metadata;
+mod modes;
 mod modules;
 mod network;
 mod node;
+mod operand_roles;
 mod parallel;
 mod path_effects;
 mod paths;
@@ -28,8 +31,11 @@ mod programs;
 mod python;
 mod roles;
 mod sed;
+mod settings;
 pub(crate) mod shell_words;
 mod shells;
+mod special_roles;
+mod started;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -45,7 +51,9 @@ use ccm_shell::{
     UnreadableText, join_path, read,
 };
 
-use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, GuardFinding, UnreadableRequest, WayOut};
+use crate::analysis::{
+    AnalysedCommand, Analysis, AnalysisLimits, FindingOrigin, GuardFinding, UnreadableRequest, WayOut,
+};
 use crate::effect::Effect;
 use crate::guard_class::GuardClass;
 use crate::lookup::Lookup;
@@ -95,6 +103,8 @@ struct Analyser<'a> {
     is_restricted: bool,
     /// Number of effects and findings so far.
     effects: usize,
+    /// Part of the command that is judged.
+    origin: FindingOrigin,
 }
 
 /// Circumstances of a command.
@@ -135,6 +145,7 @@ impl<'a> Analyser<'a> {
             workspace: workspace.map(|workspace| join_path("/", &workspace.path)),
             is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
             effects: 0,
+            origin: FindingOrigin::Words,
         }
     }
 
@@ -165,11 +176,13 @@ impl<'a> Analyser<'a> {
         let span = self.analysis.commands.first().map_or_else(ShellSpan::default, |command| command.span);
         for (name, value) in &self.request.added_variables {
             let value = ShellWord::known(value, span);
-            self.added_variable(0, name, &value, span);
             let program =
                 self.analysis.commands.first().and_then(AnalysedCommand::base_name).map(str::to_owned);
-            let call = exact::ExactCall { index: 0, name: "make", commands: &[], context };
-            self.variable_of_make(call, name, &value, program.as_deref());
+            self.with_origin(FindingOrigin::Variable, |analyser| {
+                analyser.added_variable(0, name, &value, span, context);
+                let call = exact::ExactCall { index: 0, name: "make", commands: &[], context };
+                analyser.variable_of_make(call, name, &value, program.as_deref());
+            });
         }
     }
 
@@ -293,34 +306,67 @@ impl<'a> Analyser<'a> {
         {
             known.span = span;
         }
+        self.with_origin(FindingOrigin::Variable, |analyser| {
+            analyser.assignments(index, command, &words, &reading.commands, &inner);
+        });
+        self.with_origin(FindingOrigin::Redirection, |analyser| {
+            analyser.redirections(index, command, &inner);
+        });
+        self.doubts(index, command, reading, &inner);
+    }
+
+    /// Judges the variables that are set for a command.
+    fn assignments(
+        &mut self,
+        index: usize,
+        command: &ShellCommand,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
         for assignment in &command.assignments {
             let span = context.span.unwrap_or(assignment.span);
             let name = words.first().and_then(ShellWord::text);
-            self.variable(index, &assignment.name, assignment.value.as_ref(), span, name.as_deref());
+            self.variable(index, &assignment.name, assignment.value.as_ref(), span, name.as_deref(), context);
             if let Some(value) = &assignment.value {
-                let call =
-                    exact::ExactCall { index, name: "make", commands: &reading.commands, context: &inner };
+                let call = exact::ExactCall { index, name: "make", commands, context };
                 self.variable_of_make(call, &assignment.name, value, name.as_deref());
             }
             if let Some(command) = self.analysis.commands.get_mut(index) {
                 command.variables.push(assignment.name.clone());
             }
         }
+    }
+
+    /// Judges the files that the shell opens for a command.
+    fn redirections(&mut self, index: usize, command: &ShellCommand, context: &CommandContext) {
         for redirection in &command.redirections {
             let target = &redirection.target;
+            if redirection.operator != RedirectionOperator::Duplicate
+                && let Some(command) = self.analysis.commands.get_mut(index)
+            {
+                command.is_redirected = true;
+            }
             match redirection.operator {
-                RedirectionOperator::Read => self.read_path(index, target, &inner),
+                RedirectionOperator::Read => self.read_path(index, target, context),
                 RedirectionOperator::Write
                 | RedirectionOperator::Append
                 | RedirectionOperator::ReadWrite
                 | RedirectionOperator::WriteBoth
-                | RedirectionOperator::AppendBoth => self.write_path(index, target, &inner),
+                | RedirectionOperator::AppendBoth => self.write_path(index, target, context),
                 RedirectionOperator::Duplicate
                 | RedirectionOperator::HereDocument
                 | RedirectionOperator::HereString => {}
             }
         }
-        self.doubts(index, command, reading, &inner);
+    }
+
+    /// Judges a part of a command.
+    fn with_origin<R>(&mut self, origin: FindingOrigin, judge: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.origin, origin);
+        let result = judge(self);
+        self.origin = before;
+        result
     }
 
     /// Adds a command without effects.
@@ -341,6 +387,7 @@ impl<'a> Analyser<'a> {
             options: Vec::new(),
             operands: Vec::new(),
             variables: Vec::new(),
+            is_redirected: false,
             effects: Vec::new(),
             findings: Vec::new(),
             directory: context.directories.only().map(ToOwned::to_owned),
@@ -388,7 +435,8 @@ impl<'a> Analyser<'a> {
         if command.findings.len() >= MAX_FINDINGS && is_known {
             return;
         }
-        let finding = GuardFinding { class, what: what.into(), span, at_most: None, way_out };
+        let origin = self.origin;
+        let finding = GuardFinding { class, what: what.into(), span, at_most: None, way_out, origin };
         if !command.findings.contains(&finding) {
             command.findings.push(finding);
         }

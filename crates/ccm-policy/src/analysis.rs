@@ -30,6 +30,8 @@ pub struct AnalysedCommand {
     pub operands: Vec<AnalysedWord>,
     /// Variables that are set for the command, by name.
     pub variables: Vec<String>,
+    /// The shell opens files for the command, or gives it a text as input.
+    pub is_redirected: bool,
     /// Effects.
     pub effects: Vec<Effect>,
     /// Guard classes to which the command belongs, each with a reason. A class may appear several times.
@@ -86,6 +88,22 @@ pub struct GuardFinding {
     pub at_most: Option<PolicyVerdict>,
     /// What to do instead.
     pub way_out: Option<WayOut>,
+    /// Part of the command that was judged.
+    pub origin: FindingOrigin,
+}
+
+/// Part of a command that a finding is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FindingOrigin {
+    /// The words: the program by its name, and its arguments.
+    #[default]
+    Words,
+    /// A file that the shell opens for the command.
+    Redirection,
+    /// A variable that is set for the command.
+    Variable,
+    /// The directory in which the program lies.
+    Location,
 }
 
 /// Advice on what to do instead.

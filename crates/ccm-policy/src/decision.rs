@@ -2,7 +2,7 @@
 
 use ccm_expr::Value;
 
-use crate::analysis::{AnalysedCommand, Analysis, UnreadableRequest};
+use crate::analysis::{AnalysedCommand, Analysis, FindingOrigin, UnreadableRequest};
 use crate::condition::{ConditionScope, ConditionValues, Truth};
 use crate::document::{GuardMode, Whitelist};
 use crate::guard_class::GuardClass;
@@ -273,7 +273,10 @@ impl Policy {
             }
             let is_liftable = !class.is_unreadable() && class != GuardClass::OutsideWorkspace;
             let by_rule = lifting.iter().find(|lifted| lifted.class == class).map(|lifted| lifted.by);
-            let by = by_rule.or(lifting_pattern.map(LiftedBy::Pattern)).filter(|_| is_liftable);
+            // A pattern is about the words.
+            let by_pattern =
+                lifting_pattern.filter(|_| finding.origin == FindingOrigin::Words).map(LiftedBy::Pattern);
+            let by = by_rule.or(by_pattern).filter(|_| is_liftable);
             match by {
                 Some(by) => {
                     let lifted = LiftedClass { class, by };
@@ -352,7 +355,10 @@ impl Policy {
 /// Returns `true` if a whitelist has the command, or the command that runs it.
 fn is_listed(whitelist: &Whitelist, analysis: &Analysis, at: usize) -> bool {
     let has = |command: &AnalysedCommand| {
+        let location = command.program.as_ref().and_then(|program| program.location.as_ref());
         command.variables.is_empty()
+            && !command.is_redirected
+            && location.is_none_or(|location| location.is_trusted)
             && whitelist.commands.iter().any(|listed| {
                 listed.words.len() == command.words.len()
                     && listed

@@ -66,6 +66,7 @@ classes! {
     ProgramUnknown = "program_unknown", Ask, Allow, "runs a program whose name is not known";
     Eval = "eval", Ask, Allow, "runs a text or a file in the shell that is not known: `eval`, `source`";
     Options = "options", Ask, Allow, "an option, setting or subcommand of a program runs other programs";
+    OptionUnknown = "option_unknown", Ask, Allow, "has an option, setting or subcommand that the tables do not list, so that its effects are not known";
     CodeVariables = "code_variables", Deny, Allow, "a variable that the call sets loads code or changes the programs that are run";
     Variables = "variables", Ask, Allow, "a variable of a text loads code or changes the programs that are run, or a call sets one that is not known to be harmless";
     Permissions = "permissions", Ask, Allow, "changes owners, modes or access lists";

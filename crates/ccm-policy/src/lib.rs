@@ -23,6 +23,7 @@ mod lookup;
 mod matching;
 mod pattern_set;
 mod policy;
+mod refspecs;
 mod request;
 mod rule;
 mod rule_index;
@@ -36,8 +37,8 @@ mod verdict;
 
 pub use analyse::analyse;
 pub use analysis::{
-    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, GuardFinding, ProgramReference,
-    UnreadableRequest, WayOut,
+    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, FindingOrigin, GuardFinding,
+    ProgramReference, UnreadableRequest, WayOut,
 };
 pub use ccm_properties::Located;
 pub use condition::{ConditionValues, NoValues};

@@ -5,6 +5,7 @@ use ccm_model::{Glob, GlobKind};
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
 use crate::links::LinkDestination;
+use crate::refspecs::PushedOperands;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -37,7 +38,7 @@ pub(crate) enum Matching {
 }
 
 impl Matching {
-    fn of(matches: bool) -> Self {
+    pub(crate) fn of(matches: bool) -> Self {
         if matches { Self::Yes } else { Self::No }
     }
 
@@ -196,7 +197,7 @@ fn compare_arguments(
     purpose: MatchPurpose,
 ) -> Matching {
     let words = command.words.get(1..).unwrap_or_default();
-    let by_words = compare_words(patterns, words);
+    let by_words = compare_words(patterns, command, words, purpose);
     if purpose == MatchPurpose::Lift || by_words == Matching::Yes {
         return by_words;
     }
@@ -207,7 +208,12 @@ fn is_option_pattern(pattern: &ArgumentPattern) -> bool {
     matches!(pattern, ArgumentPattern::Word(glob) if is_option(glob.as_str()))
 }
 
-fn compare_words(patterns: &[ArgumentPattern], words: &[AnalysedWord]) -> Matching {
+fn compare_words(
+    patterns: &[ArgumentPattern],
+    command: &AnalysedCommand,
+    words: &[AnalysedWord],
+    purpose: MatchPurpose,
+) -> Matching {
     let end = words.iter().position(|word| word.text() == Some("--")).unwrap_or(words.len());
     let mut options = Vec::new();
     let mut operands = Vec::new();
@@ -234,11 +240,28 @@ fn compare_words(patterns: &[ArgumentPattern], words: &[AnalysedWord]) -> Matchi
     }
     let patterns: Vec<&ArgumentPattern> =
         patterns.iter().filter(|pattern| !is_option_pattern(pattern)).collect();
-    result.min(compare_operands(&patterns, &operands))
+    result.min(compare_operands(&patterns, &operands, command, purpose))
 }
 
 /// Compares operands in order. A word that is not known may be any number of words.
-fn compare_operands(patterns: &[&ArgumentPattern], words: &[&AnalysedWord]) -> Matching {
+fn compare_operands(
+    patterns: &[&ArgumentPattern],
+    words: &[&AnalysedWord],
+    command: &AnalysedCommand,
+    purpose: MatchPurpose,
+) -> Matching {
+    let pushed = PushedOperands::of(command, words);
+    let compare = |position: usize, glob: &Glob, text: &str| match &pushed {
+        Some(pushed) => pushed.compare(position, glob, text, purpose),
+        None => Matching::of(glob.matches(text)),
+    };
+    let mut words = words.to_vec();
+    let other = AnalysedWord { shown: String::new(), is_known: false };
+    if purpose == MatchPurpose::Restrict
+        && pushed.as_ref().is_some_and(|pushed| pushed.is_open(command, &words))
+    {
+        words.push(&other);
+    }
     // Best result for the first `i` patterns and the first `j` words.
     let mut best = vec![vec![Matching::No; words.len() + 1]; patterns.len() + 1];
     best[0][0] = Matching::Yes;
@@ -259,8 +282,11 @@ fn compare_operands(patterns: &[&ArgumentPattern], words: &[&AnalysedWord]) -> M
             }
             let Some(word) = word else { continue };
             match (pattern, word.text()) {
-                (Some(ArgumentPattern::Word(glob)), Some(text)) if glob.matches(text) => {
-                    reach(i + 1, j + 1, here);
+                (Some(ArgumentPattern::Word(glob)), Some(text)) => {
+                    let matching = compare(j, glob, text);
+                    if matching != Matching::No {
+                        reach(i + 1, j + 1, here.min(matching));
+                    }
                 }
                 (_, None) => {
                     reach(i, j + 1, Matching::Possible);
@@ -311,7 +337,7 @@ fn compare_parsed(patterns: &[ArgumentPattern], command: &AnalysedCommand) -> Ma
         patterns.iter().filter(|pattern| !is_option_pattern(pattern)).collect();
     let operands: Vec<&AnalysedWord> = command.operands.iter().collect();
     // The tables decide what an option is, so the match is not certain.
-    compare_operands(&patterns, &operands).min(Matching::Possible)
+    compare_operands(&patterns, &operands, command, MatchPurpose::Restrict).min(Matching::Possible)
 }
 
 /// Returns `true` if a written option may be that of a rule. Programs accept abbreviations of long options.

@@ -6,11 +6,13 @@
 mod entry;
 mod index;
 mod role;
+mod special_role;
 
 use std::sync::OnceLock;
 
 pub(crate) use entry::{OptionSpec, OptionValue, ProgramEntry, ProgramSyntax};
 pub(crate) use role::{ArgumentRole, OperandRole};
+pub(crate) use special_role::SpecialRole;
 
 use index::position;
 
@@ -88,6 +90,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::verdict::{Caller, PolicyVerdict};
 
     #[test]
     fn every_entry_is_valid_and_has_examples() {
@@ -107,6 +110,29 @@ mod tests {
             assert_eq!(format!("{entry:?}"), format!("{:?}", entry::parse(text.text()).unwrap()), "{keys}");
         }
         assert!(index::COUNT >= 140 && names.len() >= 400, "{} entries, {} names", index::COUNT, names.len());
+    }
+
+    #[test]
+    fn only_entries_that_ask_anyway_are_open() {
+        fn open(entry: &ProgramEntry, asks: bool, name: &str, found: &mut Vec<String>) {
+            let asks = asks
+                || entry.does.iter().any(|class| class.default_verdict(Caller::Tool) > PolicyVerdict::Allow);
+            if entry.is_open && !asks && entry.handler.is_none() {
+                found.push(name.to_owned());
+            }
+            let inner = entry.subcommands.iter().map(|(names, entry)| (&*names[0], entry));
+            for (inner, entry) in inner.chain(entry.otherwise.iter().map(|entry| ("", &**entry))) {
+                open(entry, asks, &format!("{name} {inner}"), found);
+            }
+        }
+        let mut found = Vec::new();
+        for text in &index::ENTRIES {
+            open(&entry::parse(text.text()).unwrap(), false, keys(text.whole()), &mut found);
+        }
+        // Scripts of the workspace may do anything.
+        let known = ["configure config.status", "ccm", "perf sched"];
+        found.retain(|name| !known.iter().any(|known| name.starts_with(known)));
+        assert_eq!(found, Vec::<String>::new());
     }
 
     #[test]

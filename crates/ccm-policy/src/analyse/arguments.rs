@@ -12,6 +12,8 @@ pub(super) struct ParsedOption {
     pub(super) name: String,
     pub(super) spec: Option<&'static OptionSpec>,
     pub(super) value: Option<ShellWord>,
+    /// The program does not take the option as it is written, or a part of the name is not known.
+    pub(super) is_odd: bool,
 }
 
 /// Arguments of a program.
@@ -19,9 +21,16 @@ pub(super) struct ParsedOption {
 pub(super) struct ParsedArguments {
     pub(super) options: Vec<ParsedOption>,
     pub(super) operands: Vec<ShellWord>,
+    /// Command behind an option that takes all further words.
+    pub(super) command: Vec<ShellWord>,
     /// Number of operands in front of `--`, if it is there.
     pub(super) before_dashes: Option<usize>,
 }
+
+/// Name in a table of options such as `-5`.
+const NUMBER: &str = "-#";
+/// Name in a table of options such as `+nightly`.
+const TOOLCHAIN: &str = "+NAME";
 
 /// Options that a program knows.
 pub(super) type OptionTable<'t> = &'t [&'static OptionSpec];
@@ -44,7 +53,9 @@ pub(super) fn parse(
         let prefix = word.known_prefix();
         if syntax == ProgramSyntax::Cluster && is_first && !prefix.starts_with('-') {
             is_first = false;
-            if word.text().is_some() {
+            if word.text().is_none() {
+                parsed.push_odd(&prefix, None, None);
+            } else {
                 parsed.old_cluster(&prefix, table, &mut rest);
                 continue;
             }
@@ -55,8 +66,10 @@ pub(super) fn parse(
             parsed.operands.extend(rest.cloned());
             break;
         }
-        let is_option = prefix.len() > 1 && prefix.starts_with('-')
-            || prefix.starts_with(['/', '+']) && table.iter().any(|spec| spec.has_name(&prefix));
+        let is_dashed = prefix.starts_with('-') && (prefix.len() > 1 || word.text().is_none());
+        let is_option = is_dashed
+            || prefix.starts_with(['/', '+']) && table.iter().any(|spec| spec.has_name(&prefix))
+            || is_toolchain(&prefix) && table.iter().any(|spec| spec.has_name(TOOLCHAIN));
         if !is_option {
             parsed.operands.push(word.clone());
             if stops {
@@ -66,7 +79,9 @@ pub(super) fn parse(
             continue;
         }
         let count = parsed.options.len();
-        if prefix.starts_with("--") {
+        if prefix.starts_with('+') && !table.iter().any(|spec| spec.has_name(&prefix)) {
+            parsed.single(word, TOOLCHAIN, table, &mut rest);
+        } else if prefix.starts_with("--") {
             parsed.long(word, &prefix, table, &mut rest);
         } else if syntax == ProgramSyntax::Single || !prefix.starts_with('-') {
             parsed.single(word, &prefix, table, &mut rest);
@@ -79,12 +94,26 @@ pub(super) fn parse(
                 .spec
                 .is_some_and(|spec| matches!(spec.role, ArgumentRole::SplitCommand | ArgumentRole::Module))
         };
+        let takes_rest =
+            |option: &ParsedOption| option.spec.is_some_and(|spec| spec.value == OptionValue::Rest);
+        if parsed.options.iter().skip(count).any(takes_rest) {
+            let attached = parsed.options.last().and_then(|option| option.value.clone());
+            let further = rest.by_ref().take_while(|word| word.text().as_deref() != Some(";")).cloned();
+            parsed.command = attached.into_iter().chain(further).collect();
+            continue;
+        }
         if parsed.options.iter().skip(count).any(ends) {
             parsed.operands.extend(rest.cloned());
             break;
         }
     }
     parsed
+}
+
+/// Returns `true` for `+nightly`, `+1.88`.
+fn is_toolchain(prefix: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    prefix.strip_prefix('+').is_some_and(|name| !name.is_empty() && name.bytes().all(is_part))
 }
 
 /// Returns `NAME=VALUE` of a name and a value that are words of their own.
@@ -108,7 +137,11 @@ impl ParsedArguments {
     }
 
     fn push(&mut self, name: &str, spec: Option<&'static OptionSpec>, value: Option<ShellWord>) {
-        self.options.push(ParsedOption { name: name.to_owned(), spec, value });
+        self.options.push(ParsedOption { name: name.to_owned(), spec, value, is_odd: false });
+    }
+
+    fn push_odd(&mut self, name: &str, spec: Option<&'static OptionSpec>, value: Option<ShellWord>) {
+        self.options.push(ParsedOption { name: name.to_owned(), spec, value, is_odd: true });
     }
 
     fn long<'w>(
@@ -127,7 +160,12 @@ impl ParsedArguments {
         // program, or the table has only some of them.
         let spec = exact.or_else(|| {
             let begins = |spec: &&&OptionSpec| spec.names.iter().any(|known| known.starts_with(name));
-            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != ArgumentRole::Text))
+            // Those of a subcommand stand in front, and the last of several is taken.
+            table
+                .iter()
+                .rev()
+                .filter(begins)
+                .max_by_key(|spec| (spec.does.len(), spec.role != ArgumentRole::Text))
         });
         let full = spec.and_then(|spec| {
             spec.names
@@ -140,16 +178,24 @@ impl ParsedArguments {
             let values: Vec<ShellWord> = rest.take(usize::from(*count)).cloned().collect();
             let value = match (role, &*values) {
                 (ArgumentRole::Setting, [variable, value]) => Some(setting(variable, value)),
+                (ArgumentRole::Read, _) => values.into_iter().next_back(),
                 _ => values.into_iter().next(),
             };
             self.push(&name, spec.copied(), value);
             return;
         }
+        // `--force=x`, and `--out$x`.
+        let is_odd = attached.is_some() && spec.is_some_and(|spec| spec.value == OptionValue::None)
+            || attached.is_none() && word.text().is_none();
         let value = attached.or_else(|| {
             let takes = spec.is_some_and(|spec| spec.value == OptionValue::Required);
             takes.then(|| rest.next().cloned()).flatten()
         });
-        self.push(&name, spec.copied(), value);
+        if is_odd {
+            self.push_odd(&name, spec.copied(), value);
+        } else {
+            self.push(&name, spec.copied(), value);
+        }
     }
 
     /// Parses an option with one dash and a long name, such as `-name x` or `-name=x`.
@@ -160,7 +206,17 @@ impl ParsedArguments {
         table: OptionTable<'_>,
         rest: &mut impl Iterator<Item = &'w ShellWord>,
     ) {
-        let name = prefix.split(['=', ':']).next().unwrap_or(prefix);
+        let before_value = |name: &str| {
+            prefix.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', ':']))
+        };
+        let names = table.iter().flat_map(|spec| spec.names.iter()).filter(|name| before_value(name));
+        let name = names.max_by_key(|name| name.len()).map(|name| &**name);
+        let name = name.unwrap_or_else(|| prefix.split(['=', ':']).next().unwrap_or(prefix));
+        if word.text().is_none() && name.len() == prefix.len() {
+            // Only the beginning of the name is known.
+            self.push_odd(prefix, table.iter().copied().find(|spec| spec.has_name(name)), None);
+            return;
+        }
         if let Some(spec) = table.iter().find(|spec| spec.has_name(name)) {
             let value = match spec.value {
                 _ if name.len() < prefix.len() => Some(without_prefix(word, name.len() + 1)),
@@ -198,6 +254,11 @@ impl ParsedArguments {
             self.push(prefix, Some(spec), value);
             return;
         }
+        let is_number = prefix.len() > 1 && prefix.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+        if let Some(spec) = table.iter().find(|spec| is_number && spec.has_name(NUMBER)) {
+            self.push(prefix, Some(spec), None);
+            return;
+        }
         for (at, letter) in prefix.char_indices().skip(1) {
             let name = format!("-{letter}");
             let Some(spec) = table.iter().find(|spec| spec.has_letter(letter)) else {
@@ -216,6 +277,9 @@ impl ParsedArguments {
             };
             self.push(&name, Some(spec), value);
             return;
+        }
+        if word.text().is_none() {
+            self.push_odd(prefix, None, None);
         }
     }
 

@@ -12,7 +12,6 @@ impl Analyser<'_> {
     /// Adds the effects on what a program writes into a directory, such as `/etc/passwd` of `cp passwd /etc`.
     pub(super) fn written_below(&mut self, call: &Call<'_>) {
         let context = &call.context;
-        let here = || ShellWord::known(".", self.span(call.index));
         match call.name {
             "cp" | "mv" | "ln" | "install" => self.copied(call),
             "rsync" | "scp" => {
@@ -21,13 +20,20 @@ impl Analyser<'_> {
                     self.everything_below(call.index, &target, context);
                 }
             }
-            "tar" | "bsdtar" | "gtar" if call.parsed.has(&["-x", "--extract", "--get"]) => {
+            "tar" | "bsdtar" | "gtar"
+                if call.parsed.has(&["-x", "--extract", "--get"])
+                    && !call.parsed.has(&["-O", "--to-stdout", "--to-command"]) =>
+            {
                 // `-C` has changed the directory.
-                self.everything_below(call.index, &here(), context);
+                self.writes_here(call.index, context);
             }
-            "unzip" | "unrar" => {
-                let target = call.parsed.value_of("-d").cloned().unwrap_or_else(here);
-                self.everything_below(call.index, &target, context);
+            "unzip" | "unrar" => match call.parsed.value_of("-d") {
+                Some(target) => self.everything_below(call.index, &target.clone(), context),
+                None if call.parsed.has(&["-l", "-t", "-v", "-z", "-p", "-Z"]) => {}
+                None => self.writes_here(call.index, context),
+            },
+            "wget" | "wget2" if !call.parsed.has(&["-O", "-P", "--spider", "-e", "--execute"]) => {
+                self.writes_here(call.index, context);
             }
             _ => {}
         }
@@ -81,6 +87,13 @@ impl Analyser<'_> {
                 }
             }
         }
+    }
+
+    /// Judges a program that changes files in its working directory.
+    pub(super) fn writes_here(&mut self, index: usize, context: &CommandContext) {
+        let here = ShellWord::known(".", self.span(index));
+        self.everything_below(index, &here, context);
+        self.judge_directory(index, &here, context);
     }
 
     fn everything_below(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {

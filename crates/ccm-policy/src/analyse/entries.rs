@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellWord};
 
-use super::arguments::{self, ParsedArguments};
+use super::arguments::{self, ParsedArguments, ParsedOption};
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{Effect, EffectKind};
@@ -20,6 +20,8 @@ pub(super) struct Call<'c> {
     /// Words that are given to `SplitCommand` as further arguments.
     pub(super) operands: &'c [ShellWord],
     pub(super) context: CommandContext,
+    /// Directories in which the program was started.
+    pub(super) started_in: std::sync::Arc<ccm_shell::ShellDirectories>,
     /// Objects of what the program does.
     pub(super) objects: Vec<String>,
     /// Code was named: nothing is read from standard input.
@@ -58,6 +60,7 @@ impl Analyser<'_> {
         let mut operands: &[OperandRole] = &level.operands;
         let mut does: Vec<GuardClass> = levels.iter().flat_map(|level| level.does.iter().copied()).collect();
         let mut reads_code = level.reads_code;
+        let mut writes_here = levels.iter().any(|level| level.writes_here);
         for (names, change) in levels.iter().flat_map(|level| &level.with) {
             if !names.iter().any(|name| name.split('+').all(|name| parsed.has(&[name]))) {
                 continue;
@@ -67,6 +70,7 @@ impl Analyser<'_> {
                 reads_code = false;
             }
             does.extend(&change.does);
+            writes_here |= change.writes_here;
         }
         let mut call = Call {
             index,
@@ -75,11 +79,14 @@ impl Analyser<'_> {
             commands,
             operands: &parsed.operands,
             context: context.clone(),
+            started_in: std::sync::Arc::clone(&context.directories),
             objects: Vec::new(),
             has_code: false,
         };
-        if level.handler.as_deref() == Some("git_checkout") {
-            self.git_checkout(&call);
+        match level.handler.as_deref() {
+            Some("git_checkout") => self.git_checkout(&call),
+            Some("copied_modes") => self.copied_modes(&call),
+            _ => {}
         }
         for option in &parsed.options {
             let Some(spec) = option.spec else { continue };
@@ -90,8 +97,14 @@ impl Analyser<'_> {
                 does.extend(&spec.does);
             }
         }
+        if !parsed.command.is_empty() {
+            self.command_of_option(&call);
+        }
         self.operands(&mut call, operands);
         self.written_below(&call);
+        if writes_here && !is_report {
+            self.writes_here(index, &call.context);
+        }
         if reads_code && !call.has_code && !is_report {
             self.code_from_input(index, &name, commands, &call.context);
         }
@@ -114,13 +127,13 @@ impl Analyser<'_> {
     ) -> CalledProgram {
         let mut table: Vec<&'static OptionSpec> = entry.options.iter().collect();
         let mut syntax = entry.syntax;
-        let stops = syntax == ProgramSyntax::Posix || has_subcommands(entry);
+        let stops = syntax == ProgramSyntax::Posix || entry.has_subcommands();
         let words = all.get(1..).unwrap_or_default();
         let mut parsed = arguments::parse(words, &table, syntax, stops);
         let mut action = String::new();
         let mut level = entry;
         let mut levels = vec![entry];
-        while has_subcommands(level) {
+        while level.has_subcommands() {
             let Some(first) = parsed.operands.first() else { break };
             let Some(text) = first.text() else {
                 let what = format!("the subcommand of `{name}` is not known");
@@ -129,7 +142,12 @@ impl Analyser<'_> {
                 break;
             };
             let inherited = || level.inherits.then(|| entry.subcommand(&text)).flatten();
-            let Some(next) = level.subcommand(&text).or_else(inherited) else { break };
+            let Some(next) = level.subcommand(&text).or_else(inherited) else {
+                if !level.has_operands && !level.is_open {
+                    self.unlisted(index, name, &text);
+                }
+                break;
+            };
             if !action.is_empty() {
                 action.push(' ');
             }
@@ -140,16 +158,36 @@ impl Analyser<'_> {
             if next.syntax != ProgramSyntax::Gnu {
                 syntax = next.syntax;
             }
-            let stops = next.syntax == ProgramSyntax::Posix || has_subcommands(next);
+            let stops = next.syntax == ProgramSyntax::Posix || next.has_subcommands();
             self.record(index, std::iter::once(first));
             let inner = parsed.operands.get(1..).unwrap_or_default();
             let further = arguments::parse(inner, &table, syntax, stops);
+            parsed.command = further.command;
             parsed.options.extend(further.options);
             parsed.operands = further.operands;
             parsed.before_dashes = further.before_dashes;
         }
         self.record_arguments(index, &parsed);
+        if !levels.iter().any(|level| level.is_open) {
+            self.unlisted_options(index, name, &parsed);
+        }
         CalledProgram { parsed, levels, action }
+    }
+
+    /// Reports options that the table does not list.
+    pub(super) fn unlisted_options(&mut self, index: usize, name: &str, parsed: &ParsedArguments) {
+        for option in &parsed.options {
+            let is_report = option.spec.is_none() && matches!(&*option.name, "--help" | "--version");
+            if (option.spec.is_none() || option.is_odd) && !is_report {
+                self.unlisted(index, name, &option.name);
+            }
+        }
+    }
+
+    /// Reports an option or a subcommand that the table does not list.
+    pub(super) fn unlisted(&mut self, index: usize, name: &str, shown: &str) {
+        let what = format!("the tables do not list `{shown}` of `{name}`, so that its effects are not known");
+        self.finding(index, GuardClass::OptionUnknown, what, self.span(index), Some(WayOut::DropOption));
     }
 
     fn record<'w>(&mut self, index: usize, operands: impl IntoIterator<Item = &'w ShellWord>) {
@@ -179,6 +217,9 @@ impl Analyser<'_> {
     /// Gives each operand its role.
     pub(super) fn operands(&mut self, call: &mut Call<'_>, roles: &[OperandRole]) {
         let operands = call.operands;
+        if let ([], Some(OperandRole { role: ArgumentRole::GitConfig, .. })) = (operands, roles.first()) {
+            self.git_config(call, &[]);
+        }
         let repeated = roles.iter().position(|role| role.is_repeated);
         let before = repeated.unwrap_or(roles.len());
         let behind = repeated.map_or(0, |at| roles.len() - at - 1);
@@ -236,6 +277,7 @@ impl Analyser<'_> {
                     self.git_config(call, rest);
                     return;
                 }
+                ArgumentRole::Special(special) if self.special_operands(call, special, rest) => return,
                 role => self.role(call, role, word, None),
             }
             position += 1;
@@ -272,25 +314,33 @@ impl Analyser<'_> {
     }
 }
 
-fn has_subcommands(entry: &ProgramEntry) -> bool {
-    !entry.subcommands.is_empty() || entry.otherwise.is_some()
-}
-
 /// Returns `true` if the program only reports something.
 fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool {
-    let first = parsed.operands.first().and_then(ShellWord::text);
-    let is_listed = |name: &str| {
-        if name == "()" {
-            // Without arguments.
-            parsed.operands.is_empty() && parsed.options.is_empty()
-        } else if name.starts_with('-') {
-            // `-S+-s` stands for both together.
-            name.split('+').all(|name| parsed.has(&[name]))
-        } else {
-            first.as_deref() == Some(name)
-        }
+    let first_words = |name: &str| {
+        let words = name.split('+').filter(|part| !part.starts_with(['-', '!', '(']));
+        let operands = parsed.operands.iter().map(ShellWord::text);
+        words
+            .zip(operands.chain(std::iter::repeat(None)))
+            .all(|(word, operand)| operand.as_deref() == Some(word))
     };
-    entry.unless.iter().any(|name| is_listed(name))
+    // `-S+-s` stands for both together, `!-w` for an option that is not there, `()` for no further operands, and other
+    // words for the first operands.
+    let is_listed = |name: &str| {
+        let words = name.split('+').filter(|part| !part.starts_with(['-', '!', '('])).count();
+        let options = name.split('+').all(|part| match part.strip_prefix('!') {
+            Some(part) => !parsed.has(&[part]),
+            None if part == "()" && name == "()" => parsed.operands.is_empty() && parsed.options.is_empty(),
+            None if part == "()" => parsed.operands.len() == words,
+            None => !part.starts_with('-') || parsed.has(&[part]),
+        });
+        options && first_words(name)
+    };
+    let is_known = |option: &ParsedOption| {
+        option.spec.is_some() && !option.is_odd
+            || entry.unless.iter().any(|name| name.split('+').any(|name| option.is_named(name)))
+    };
+    // What an option that is not known adds is no report.
+    entry.unless.iter().any(|name| is_listed(name)) && parsed.options.iter().all(is_known)
         || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
 }
 

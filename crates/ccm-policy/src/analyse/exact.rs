@@ -48,8 +48,7 @@ impl Analyser<'_> {
     }
 
     pub(super) fn unlisted_option(&mut self, call: ExactCall<'_>, option: &str) {
-        let what = format!("the option `{option}` of `{}` is not known", call.name);
-        self.finding(call.index, GuardClass::Options, what, self.span(call.index), Some(WayOut::DropOption));
+        self.unlisted(call.index, call.name, option);
     }
 
     /// Judges what a text does, as far as its grammar reads it.

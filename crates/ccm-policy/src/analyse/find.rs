@@ -1,6 +1,8 @@
 //! `find`: its expression deletes, writes and runs commands.
 
-use ccm_shell::{ShellCommand, ShellWord, UnknownOrigin, WordPiece};
+use std::sync::Arc;
+
+use ccm_shell::{ShellCommand, ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
 
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, shell_words};
@@ -8,6 +10,21 @@ use crate::analysis::{AnalysedOption, WayOut};
 use crate::guard_class::GuardClass;
 
 const ALL: Deletion = Deletion { is_recursive: true, is_forced: true };
+
+/// Parts of an expression without an argument.
+const ALONE: &str = "\
+    -daystart -depth -d -follow -ignore_readdir_race -noignore_readdir_race -mount -nowarn -warn -noleaf -xdev -empty \
+    -executable -false -nogroup -nouser -readable -true -writable -print -print0 -prune -quit -ls -and -a -or -o -not ! \
+    ( ) , -help --help -version --version";
+
+/// Parts of an expression with an argument that is a text.
+const WITH_TEXT: &str = "\
+    -maxdepth -mindepth -regextype -amin -atime -cmin -context -ctime -fstype -gid -group -ilname -iname -inum -ipath \
+    -iregex -iwholename -links -lname -mmin -mtime -name -path -perm -regex -size -type -uid -used -user -wholename \
+    -xtype -printf";
+
+/// Maximum number of directories for each of which a command is judged.
+const MAX_ROOTS: usize = 8;
 
 impl Analyser<'_> {
     /// Judges a call of `find`.
@@ -21,20 +38,22 @@ impl Analyser<'_> {
         let mut rest = all.iter().skip(1).peekable();
         while let Some(option) = rest.next_if(|word| {
             let prefix = word.known_prefix();
-            matches!(&*prefix, "-H" | "-L" | "-P" | "-D") || prefix.starts_with("-O")
+            matches!(&*prefix, "-H" | "-L" | "-P" | "-D" | "--") || prefix.starts_with("-O")
         }) {
             if option.known_prefix() == "-D" {
                 rest.next();
             }
         }
         let mut roots: Vec<ShellWord> = Vec::new();
-        while let Some(root) =
-            rest.next_if(|word| !word.known_prefix().starts_with(['-', '(', ')', '!', ',']))
-        {
+        while let Some(root) = rest.next_if(|word| !is_expression(word)) {
             roots.push(root.clone());
         }
         if let Some(command) = self.analysis.commands.get_mut(index) {
             command.operands.extend(roots.iter().map(shell_words::shown));
+        }
+        let expression: Vec<&ShellWord> = rest.collect();
+        if expression.iter().any(|word| word.text().as_deref() == Some("-files0-from")) {
+            roots.push(shell_words::unknown("files0-from", self.span(index)));
         }
         if roots.is_empty() {
             roots.push(ShellWord::known(".", self.span(index)));
@@ -42,60 +61,117 @@ impl Analyser<'_> {
         for root in &roots {
             self.read_path(index, root, context);
         }
+        let mut rest = expression.into_iter();
         while let Some(word) = rest.next() {
-            let Some(name) = word.text() else { continue };
-            let mut value = None;
-            match &*name {
-                "-delete" => {
-                    for root in &roots {
-                        self.delete_path(index, &below(root), ALL, context);
-                    }
-                }
-                "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                    if let Some(file) = rest.next() {
-                        self.write_path(index, file, context);
-                        value = Some(shell_words::shown(file));
-                    }
-                }
-                "-files0-from" => {
-                    if let Some(file) = rest.next() {
-                        self.read_path(index, file, context);
-                    }
-                }
-                "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let mut inner: Vec<ShellWord> = Vec::new();
-                    for word in rest.by_ref() {
-                        match word.text().as_deref() {
-                            Some(";") => break,
-                            Some("+")
-                                if inner.last().is_some_and(|last| last.text().as_deref() == Some("{}")) =>
-                            {
-                                break;
-                            }
-                            _ => inner.push(word.clone()),
-                        }
-                    }
-                    self.find_command(index, &roots, &inner, commands, context);
-                }
-                _ => {}
-            }
-            if name.starts_with('-')
-                && let Some(command) = self.analysis.commands.get_mut(index)
-            {
-                command.options.push(AnalysedOption {
-                    name: name.into_owned(),
-                    other_names: Vec::new(),
-                    value,
-                });
-            }
+            self.find_part(index, word, &mut rest, &roots, commands, context);
         }
     }
 
-    /// Judges the command that `find` runs for each path.
-    fn find_command(
+    /// Judges a part of an expression, and takes its arguments.
+    fn find_part<'w>(
+        &mut self,
+        index: usize,
+        word: &ShellWord,
+        rest: &mut impl Iterator<Item = &'w ShellWord>,
+        roots: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        let Some(name) = word.text() else {
+            self.unlisted(index, "find", &shell_words::shown(word).shown);
+            return;
+        };
+        let is_listed = |table: &str| table.split_ascii_whitespace().any(|known| *known == *name);
+        let mut value = None;
+        match &*name {
+            "-delete" => {
+                for root in roots {
+                    self.delete_path(index, &below(root), ALL, context);
+                }
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(file) = rest.next() {
+                    self.write_path(index, file, context);
+                    value = Some(shell_words::shown(file));
+                }
+                if name == "-fprintf" {
+                    rest.next();
+                }
+            }
+            "-files0-from" | "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
+                if let Some(file) = rest.next() {
+                    self.read_path(index, file, context);
+                }
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let takes_plus = name.starts_with("-exec");
+                let mut inner: Vec<ShellWord> = Vec::new();
+                for word in rest.by_ref() {
+                    let is_behind_path =
+                        || inner.last().is_some_and(|last| last.text().as_deref() == Some("{}"));
+                    match word.text().as_deref() {
+                        Some(";") => break,
+                        Some("+") if takes_plus && is_behind_path() => break,
+                        _ => inner.push(word.clone()),
+                    }
+                }
+                self.find_commands(index, roots, &inner, commands, context, name.ends_with("dir"));
+            }
+            _ if is_listed(WITH_TEXT) => value = rest.next().map(shell_words::shown),
+            _ if is_newer(&name) => {
+                if let Some(file) = rest.next() {
+                    if name.ends_with('t') {
+                        value = Some(shell_words::shown(file));
+                    } else {
+                        self.read_path(index, file, context);
+                    }
+                }
+            }
+            _ if is_listed(ALONE) => {}
+            _ => self.unlisted(index, "find", &name),
+        }
+        if name.starts_with('-')
+            && let Some(command) = self.analysis.commands.get_mut(index)
+        {
+            let option = AnalysedOption { name: name.into_owned(), other_names: Vec::new(), value };
+            command.options.push(option);
+        }
+    }
+
+    /// Judges the command of `-exec` for each root.
+    fn find_commands(
         &mut self,
         index: usize,
         roots: &[ShellWord],
+        inner: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+        is_in_directory: bool,
+    ) {
+        let unknown = [shell_words::unknown("{}", self.span(index))];
+        let roots = if roots.len() > MAX_ROOTS { &unknown } else { roots };
+        for root in roots {
+            let mut context = context.clone();
+            if is_in_directory {
+                // The command works in the directory of what is found.
+                let mut directories = ShellDirectories::default();
+                for resolved in super::paths::resolve(root, &context.directories) {
+                    match resolved.path.filter(|_| !resolved.is_partial) {
+                        Some(path) => directories.paths.push(path),
+                        None => directories.is_unknown = true,
+                    }
+                }
+                context.directories = Arc::new(directories);
+            }
+            self.find_command(index, root, inner, commands, &context);
+        }
+    }
+
+    /// Judges the command that `find` runs for each path below a root.
+    fn find_command(
+        &mut self,
+        index: usize,
+        root: &ShellWord,
         inner: &[ShellWord],
         commands: &[ShellCommand],
         context: &CommandContext,
@@ -103,9 +179,7 @@ impl Analyser<'_> {
         let name = inner.first().and_then(ShellWord::text).unwrap_or_default();
         let base = name.rsplit('/').next().unwrap_or_default();
         if matches!(base, "rm" | "unlink" | "shred" | "rmdir" | "truncate") {
-            for root in roots {
-                self.delete_path(index, &below(root), ALL, context);
-            }
+            self.delete_path(index, &below(root), ALL, context);
         }
         let is_text =
             crate::tables::find(base).is_some_and(|entry| entry.handler.as_deref() == Some("shell"));
@@ -113,21 +187,32 @@ impl Analyser<'_> {
             let what = "names of files become a part of a text for a shell";
             self.finding(index, GuardClass::Eval, what, self.span(index), Some(WayOut::SaveCode));
         }
-        let words: Vec<ShellWord> = inner
-            .iter()
-            .map(|word| {
-                // A path that is found lies below a root.
-                let by = match roots {
-                    [root] => below(root),
-                    _ => shell_words::unknown("{}", word.span),
-                };
-                shell_words::replaced(word, "{}", &by)
-            })
-            .collect();
-        let mut context = context.within(index);
-        context.input = super::CommandInput::Empty;
-        self.program(&words, commands, &context);
+        let found = if root.text().is_none() && root.known_prefix().is_empty() {
+            shell_words::unknown("{}", root.span)
+        } else {
+            below(root)
+        };
+        let words: Vec<ShellWord> =
+            inner.iter().map(|word| shell_words::replaced(word, "{}", &found)).collect();
+        self.program(&words, commands, &context.within(index));
     }
+}
+
+/// Returns `true` for the first word of an expression.
+fn is_expression(word: &ShellWord) -> bool {
+    let prefix = word.known_prefix();
+    let is_operator = matches!(&*prefix, "(" | ")" | "!" | ",") && word.text().is_some();
+    is_operator || prefix.len() > 1 && prefix.starts_with('-')
+}
+
+/// Returns `true` for `-newerXY`.
+fn is_newer(name: &str) -> bool {
+    name.strip_prefix("-newer").is_some_and(|rest| {
+        let mut letters = rest.chars();
+        letters.next().is_some_and(|of| "aBcm".contains(of))
+            && letters.next().is_some_and(|than| "aBcmt".contains(than))
+            && letters.next().is_none()
+    })
 }
 
 /// Returns the word of what lies below a root.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ccm_model::{Glob, GlobKind};
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
@@ -36,9 +37,9 @@ pub(super) const HANDLERS: [&str; 29] = [
     "find",
     "kill",
     "chmod",
-    "install",
     "dd",
     "git_checkout",
+    "copied_modes",
     "parallel",
     "windows",
     "editor",
@@ -83,10 +84,6 @@ impl Analyser<'_> {
             "windows" => self.windows(index, all),
             "chmod" => {
                 self.mode_operand(index, all);
-                return false;
-            }
-            "install" => {
-                self.mode_option(index, all);
                 return false;
             }
             "editor" => {
@@ -214,34 +211,19 @@ impl Analyser<'_> {
         }
     }
 
-    /// Judges the mode of `install -m`.
-    fn mode_option(&mut self, index: usize, all: &[ShellWord]) {
-        let mut rest = all.iter().skip(1).filter_map(ShellWord::text);
-        while let Some(text) = rest.next() {
-            let mode = match text.strip_prefix("--mode=").or_else(|| text.strip_prefix("-m")) {
-                Some("") => rest.next(),
-                Some(mode) => Some(Cow::Owned(mode.to_owned())),
-                None if text == "--mode" => rest.next(),
-                None => None,
-            };
-            if let Some(mode) = mode {
-                self.judge_mode(index, &mode);
-            }
+    /// Judges a mode that a file gets.
+    pub(super) fn mode(&mut self, index: usize, word: &ShellWord) {
+        if let Some(text) = word.text() {
+            self.judge_mode(index, &text);
+        } else {
+            let what = format!("the mode `{}` is not known", shell_words::shown(word).shown);
+            let span = self.span(index);
+            self.finding(index, GuardClass::Permissions, what, span, Some(WayOut::AskOperator));
         }
     }
 
     fn judge_mode(&mut self, index: usize, mode: &str) {
-        let is_number = mode.bytes().all(|byte| byte.is_ascii_digit());
-        let is_set_id = if is_number {
-            u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o6000 != 0)
-        } else {
-            mode.split(',').any(|clause| {
-                clause.split_once(['+', '=']).is_some_and(|(who, what)| {
-                    what.contains('s') && (who.is_empty() || who.contains(['u', 'g', 'a']))
-                })
-            })
-        };
-        if is_set_id {
+        if super::modes::is_set_id(mode) {
             self.effect(index, Effect::new(EffectKind::Privilege, Some(mode.to_owned())));
             let what = format!("the mode {mode} lets everybody run the program as its owner");
             self.finding(index, GuardClass::Privilege, what, self.span(index), Some(WayOut::AskOperator));
@@ -257,7 +239,10 @@ impl Analyser<'_> {
                 self.read_path(index, &shell_words::without_prefix(word, 3), context);
             } else if prefix.starts_with("of=") {
                 self.write_path(index, &shell_words::without_prefix(word, 3), context);
-            } else if prefix.is_empty() {
+            } else if is_harmless_operand_of_dd(&prefix) {
+            } else if !prefix.is_empty() {
+                self.unlisted(index, "dd", &shell_words::shown(word).shown);
+            } else {
                 let what = "an operand of `dd` is not known";
                 self.finding(index, GuardClass::WriteOutside, what, self.span(index), Some(WayOut::NamePath));
             }
@@ -336,7 +321,14 @@ impl Analyser<'_> {
         let shown = shell_words::shown(word).shown;
         let name = shown.strip_suffix(".service").unwrap_or(&shown).to_owned();
         let guards = ["auditd", "ccm", "ccm-tool", "apparmor", "falco", "osqueryd"];
-        let is_guard = guards.contains(&&*name) || name.starts_with("ccm-") || name.starts_with("ccm.");
+        let glob = Glob::parse(&name, GlobKind::Text).ok().filter(|_| name.contains(['*', '?', '[']));
+        let is_guard = guards.contains(&&*name)
+            || name.starts_with("ccm-")
+            || name.starts_with("ccm.")
+            || glob.is_some_and(|glob| {
+                // `systemctl` knows patterns of units.
+                guards.iter().any(|guard| glob.matches(guard) || glob.matches(format!("{guard}.service")))
+            });
         if is_guard
             && !matches!(call.parsed.operands.first().and_then(ShellWord::text).as_deref(), Some("status"))
         {
@@ -373,6 +365,15 @@ impl Analyser<'_> {
         }
         call.objects.push(name);
     }
+}
+
+fn is_harmless_operand_of_dd(operand: &str) -> bool {
+    const NAMES: [&str; 16] = [
+        "bs", "cbs", "conv", "count", "ibs", "iflag", "obs", "oflag", "seek", "oseek", "skip", "iseek",
+        "status", "files", "fillchar", "speed",
+    ];
+    matches!(operand, "--help" | "--version")
+        || operand.split_once('=').is_some_and(|(name, _)| NAMES.contains(&name))
 }
 
 fn is_number(text: &str) -> bool {

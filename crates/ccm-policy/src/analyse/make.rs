@@ -6,7 +6,7 @@ use ccm_shell::{
 
 use super::exact::ExactCall;
 use super::{Analyser, CommandInput, shell_words};
-use crate::analysis::WayOut;
+use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect};
 use crate::grammars::{MakePiece, OptionGrammar, read_make};
 use crate::guard_class::GuardClass;
@@ -166,7 +166,7 @@ impl Analyser<'_> {
         if before.ends_with('!') {
             self.shell_text(call.index, &value, ShellDialect::Sh, call.commands, call.context);
         }
-        self.variable(call.index, name, Some(&value), span, None);
+        self.variable(call.index, name, Some(&value), span, None, call.context);
         if name == ".SHELLFLAGS" && value.text().as_deref() != Some("-c") {
             let what = "the variable .SHELLFLAGS changes how recipes are run";
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
@@ -186,7 +186,10 @@ impl Analyser<'_> {
         inner: &[ShellWord],
     ) {
         let program = inner.first().and_then(ShellWord::text);
-        self.variable(call.index, name, Some(value), call.span(value), program.as_deref());
+        self.with_origin(FindingOrigin::Variable, |analyser| {
+            let span = call.span(value);
+            analyser.variable(call.index, name, Some(value), span, program.as_deref(), call.context);
+        });
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
             command.variables.push(name.to_owned());
         }

@@ -94,8 +94,30 @@ impl Analyser<'_> {
         }
     }
 
+    /// Judges a directory in which something is written.
+    pub(super) fn judge_directory(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        let span = context.span.unwrap_or_else(|| self.span(index));
+        for resolved in paths::resolve(word, &context.directories) {
+            let link_target = self.links(&resolved, links::follow);
+            let Some(path) = resolved.path else {
+                let what = "writes in a directory that is not known";
+                self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::NamePath));
+                continue;
+            };
+            let path = self.target(path, link_target);
+            self.judge_write(index, &path, "writes in", span);
+            self.check_restriction(index, &path, span);
+        }
+    }
+
     fn judge_write(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
         let is_inside = self.is_inside(path);
+        if verb == "writes"
+            && path.rsplit('/').next().is_some_and(|name| name.starts_with('-') && name.len() > 1)
+        {
+            let what = format!("{verb} {path}, a name that programs read as an option");
+            self.finding(index, GuardClass::Options, what, span, Some(WayOut::NamePath));
+        }
         let system = |analyser: &mut Self| {
             let what = format!("{verb} {path}, a path of the system");
             analyser.finding(index, GuardClass::WriteSystem, what, span, Some(WayOut::StayInWorkspace));

@@ -109,7 +109,7 @@ fn normal(path: String) -> String {
     path
 }
 
-fn decode_percent(text: &str) -> String {
+pub(super) fn decode_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
@@ -141,6 +141,9 @@ const SYSTEM_DIRECTORIES: [&str; 14] = [
 pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if let Some(device) = path.strip_prefix("/dev/") {
         return device_meaning(device);
+    }
+    if is_own_key(path) {
+        return PathMeaning::Secret;
     }
     if is_governance(path) {
         return PathMeaning::Govern;
@@ -210,8 +213,18 @@ fn is_governance(path: &str) -> bool {
         || path.ends_with("/.config/ccm")
 }
 
+/// Keys with which ccm signs audit records and approvals, below the directory of its state.
+const OWN_KEYS: [&str; 3] = ["/ccm/audit/key", "/ccm/audit/key.next", "/ccm/approvals/key"];
+
+fn is_own_key(path: &str) -> bool {
+    OWN_KEYS.iter().any(|key| path.ends_with(key))
+}
+
 /// Files with credentials.
-const SECRET_FILES: [&str; 9] = [
+const SECRET_FILES: [&str; 12] = [
+    "/var/lib/ccm/audit/key",
+    "/var/lib/ccm/audit/key.next",
+    "/var/lib/ccm/approvals/key",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -375,6 +388,10 @@ mod tests {
             ("/dev/tcp/x/80", PathMeaning::Connection),
             ("/etc/ccm/policy.yaml", PathMeaning::Govern),
             ("/etc/shadow", PathMeaning::Secret),
+            ("/var/lib/ccm/audit/key", PathMeaning::Secret),
+            ("/var/lib/ccm/approvals/key", PathMeaning::Secret),
+            ("/var/lib/ccm/approvals/key.pub", PathMeaning::Govern),
+            ("/home/bob/.local/state/ccm/audit/key.next", PathMeaning::Secret),
             ("/home/bob/.ssh/id_rsa", PathMeaning::Secret),
             ("/home/bob/.ssh/id_rsa.pub", PathMeaning::Plain),
             ("/home/bob/.bashrc", PathMeaning::Persist),
@@ -398,9 +415,16 @@ mod tests {
             ShellWord { pieces: pieces.collect(), span: ccm_shell::ShellSpan::default() }
         };
         let home = Some("/home/agent");
-        for text in
-            ["/etc/sh*w", "/e*/shado?", "/etc/[s]hadow", "/home/*/.ss?/id_rsa", "../etc/shad*", "/???/shadow"]
-        {
+        for text in [
+            "/var/lib/ccm/*/key",
+            "/var/lib/c?m/audit/*",
+            "/etc/sh*w",
+            "/e*/shado?",
+            "/etc/[s]hadow",
+            "/home/*/.ss?/id_rsa",
+            "../etc/shad*",
+            "/???/shadow",
+        ] {
             assert!(secret_of_pattern(&pattern(text), "/w", home).is_some(), "{text}");
         }
         for text in ["/etc/*.conf", "/etc/hos*", "*", "src/*", "/home/agent/*"] {

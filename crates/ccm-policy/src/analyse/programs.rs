@@ -3,7 +3,7 @@
 use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
 use super::{Analyser, CommandContext};
-use crate::analysis::{AnalysedWord, ProgramReference, WayOut};
+use crate::analysis::{AnalysedWord, FindingOrigin, ProgramReference, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
 use crate::lookup::ProgramLocation;
@@ -32,6 +32,18 @@ impl Analyser<'_> {
         commands: &[ShellCommand],
         context: &CommandContext,
     ) -> Option<usize> {
+        let before = std::mem::take(&mut self.origin);
+        let index = self.called_program(words, commands, context);
+        self.origin = before;
+        index
+    }
+
+    fn called_program(
+        &mut self,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) -> Option<usize> {
         let context = &self.nested(context)?;
         let first = words.first()?;
         let span = context.span.unwrap_or_else(|| whole_span(words));
@@ -55,11 +67,16 @@ impl Analyser<'_> {
             return Some(index);
         };
         self.effect(index, Effect::new(EffectKind::Run, Some(name.clone().into_owned())));
-        let is_foreign = self.judge_location(index, &name, location.as_ref(), first.span, context);
+        let is_foreign = self.with_origin(FindingOrigin::Location, |analyser| {
+            analyser.judge_location(index, &name, location.as_ref(), first.span, context)
+        });
         let base = name.rsplit('/').next().unwrap_or_default();
         if *context.search_path == ShellSearchPath::Unknown && !name.contains('/') {
             let what = format!("`{base}` is looked up on a search path that is not known");
-            self.finding(index, GuardClass::ProgramUnknown, what, first.span, Some(WayOut::NameProgram));
+            self.with_origin(FindingOrigin::Location, |analyser| {
+                let way = Some(WayOut::NameProgram);
+                analyser.finding(index, GuardClass::ProgramUnknown, what, first.span, way);
+            });
         }
         match tables::find(base) {
             Some(entry) => {

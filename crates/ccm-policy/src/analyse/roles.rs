@@ -7,7 +7,7 @@ use ccm_shell::{ShellDialect, ShellWord};
 use super::entries::Call;
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
-use crate::analysis::WayOut;
+use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
 use crate::tables::ArgumentRole;
@@ -51,19 +51,30 @@ impl Analyser<'_> {
                 self.shell_text(index, word, ShellDialect::Sh, call.commands, &call.context);
             }
             ArgumentRole::SplitCommand => self.split_command(call, word),
-            ArgumentRole::Program => {
-                if word.text().is_some_and(|text| is_harmless_program(&text)) {
-                    return;
-                }
-                self.effect(index, Effect::new(EffectKind::Run, word.text().map(Cow::into_owned)));
-                let what = match option {
-                    Some(option) => {
-                        format!("`{option}` of `{}` runs `{}`", call.name, shell_words::shown(word).shown)
-                    }
-                    None => format!("`{}` runs `{}`", call.name, shell_words::shown(word).shown),
-                };
-                self.finding(index, GuardClass::Options, what, span, Some(WayOut::DropOption));
+            ArgumentRole::Program
+            | ArgumentRole::ProgramWords
+            | ArgumentRole::ProgramText
+            | ArgumentRole::Library => self.started(call, role, word, option),
+            ArgumentRole::SshOption
+            | ArgumentRole::TarAction
+            | ArgumentRole::AptOption
+            | ArgumentRole::CargoSetting
+            | ArgumentRole::UnitProperty
+            | ArgumentRole::WgetSetting => self.program_setting(call, role, word),
+            ArgumentRole::Special(special) => self.special_role(call, special, word, option),
+            ArgumentRole::GitConfigFile => self.git_config_file(call, word),
+            ArgumentRole::WorkTree => {
+                call.context.directories = self.enter_directory(index, word, &call.context);
+                self.writes_here(index, &call.context);
             }
+            ArgumentRole::Mode => self.mode(index, word),
+            ArgumentRole::ModeOf
+            | ArgumentRole::Date
+            | ArgumentRole::HostName
+            | ArgumentRole::Template
+            | ArgumentRole::Getent
+            | ArgumentRole::LessOperand
+            | ArgumentRole::OpensslFile => self.operand_role(call, role, word),
             ArgumentRole::Code => {
                 call.has_code = true;
                 self.inline_code(index, call.name, word, span);
@@ -159,10 +170,12 @@ impl Analyser<'_> {
                     "--concatenate",
                     "--delete",
                 ]);
+                // `-C` is about the files in the archive.
+                let context = CommandContext { directories: call.started_in.clone(), ..call.context.clone() };
                 match (self.is_remote(call, word), creates) {
                     (true, _) => {}
-                    (false, true) => self.write_path(index, word, &call.context),
-                    (false, false) => self.read_path(index, word, &call.context),
+                    (false, true) => self.write_path(index, word, &context),
+                    (false, false) => self.read_path(index, word, &context),
                 }
             }
             _ => {}
@@ -181,7 +194,9 @@ impl Analyser<'_> {
         let Some(name) = super::variables::setting_name(word) else { return };
         let value = shell_words::without_prefix(word, name.len() + 1);
         let span = call.context.span.unwrap_or(word.span);
-        self.variable(call.index, &name, Some(&value), span, None);
+        self.with_origin(FindingOrigin::Variable, |analyser| {
+            analyser.variable(call.index, &name, Some(&value), span, None, &call.context);
+        });
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
             command.variables.push(name);
         }
@@ -207,9 +222,14 @@ impl Analyser<'_> {
                 }
                 None => inner.push(read),
             }
-            context.input = CommandInput::Empty;
+            // Only with names from a file, or from options, the program keeps its input.
+            if !call.parsed.has(&["-a", "--arg-file", "-o", "--open-tty"]) {
+                context.input = CommandInput::Empty;
+            }
         }
-        if let (Some("-c" | "--command"), Some(text)) = (first.as_deref(), operands.get(1)) {
+        if matches!(call.name, "flock" | "sg")
+            && let (Some("-c" | "--command"), Some(text)) = (first.as_deref(), operands.get(1))
+        {
             // `flock FILE -c TEXT`
             self.shell_text(call.index, text, ShellDialect::Sh, call.commands, &context);
             return;
@@ -217,6 +237,32 @@ impl Analyser<'_> {
         if first.is_some_and(|name| name.starts_with('-') && name.len() > 1) {
             inner.remove(0);
         }
+        self.program(&inner, call.commands, &context);
+    }
+
+    /// Judges the command behind an option that takes all further words, such as `fd -x`.
+    pub(super) fn command_of_option(&mut self, call: &Call<'_>) {
+        let span = call.context.span.unwrap_or_else(|| self.span(call.index));
+        let found = shell_words::unknown("input", span);
+        let command = &call.parsed.command;
+        let is_cmake = call
+            .parsed
+            .options
+            .iter()
+            .filter_map(|option| option.spec)
+            .any(|spec| spec.role == ArgumentRole::Special(crate::tables::SpecialRole::CmakeCommand));
+        if is_cmake && let Some(entry) = crate::tables::find("cmake-tool") {
+            let name = ShellWord::known("cmake-tool", span);
+            let words: Vec<ShellWord> = std::iter::once(name).chain(command.iter().cloned()).collect();
+            self.entry(call.index, entry, &words, call.commands, &call.context);
+            return;
+        }
+        let mut inner: Vec<ShellWord> =
+            command.iter().map(|word| shell_words::replaced(word, "{}", &found)).collect();
+        if inner == *command {
+            inner.push(found);
+        }
+        let context = CommandContext { input: CommandInput::Empty, ..call.context.within(call.index) };
         self.program(&inner, call.commands, &context);
     }
 
@@ -267,13 +313,4 @@ impl Analyser<'_> {
         let what = format!("`{name}` runs code that is written in the command");
         self.finding(index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));
     }
-}
-
-/// Returns `true` for a program that only prints, as the value of an option or variable that names a program.
-pub(super) fn is_harmless_program(text: &str) -> bool {
-    const HARMLESS: [&str; 16] = [
-        "", "cat", "less", "more", "true", "false", ":", "gzip", "bzip2", "xz", "zstd", "lz4", "vi", "vim",
-        "nano", "ssh",
-    ];
-    HARMLESS.contains(&text)
 }

@@ -2,9 +2,11 @@
 
 use ccm_shell::{ShellSpan, ShellWord};
 
-use super::{Analyser, roles, shell_words};
+use super::started::{StartedForm, is_harmless_program};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
+use crate::verdict::PolicyVerdict;
 
 /// Variables whose value is loaded or run.
 const LOADED: [&str; 77] = [
@@ -88,6 +90,41 @@ const LOADED: [&str; 77] = [
     "CCACHE_PREFIX",
 ];
 
+/// Variables whose value is a text for a shell.
+const TEXTS: [&str; 18] = [
+    "PAGER",
+    "MANPAGER",
+    "SYSTEMD_PAGER",
+    "BAT_PAGER",
+    "GIT_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "FCEDIT",
+    "SYSTEMD_EDITOR",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "PROMPT_COMMAND",
+    "GIT_SSH_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PROXY_COMMAND",
+];
+
+/// Variables whose value is the name of a program.
+const NAMES: [&str; 9] = [
+    "GIT_SSH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "SHELL",
+];
+
 /// Variables that change how a program speaks, and nothing that it does.
 const HARMLESS: [&str; 6] = ["LANG", "TZ", "CI", "DEBUG", "TERM", "NO_COLOR"];
 
@@ -126,15 +163,55 @@ impl Analyser<'_> {
         value: Option<&ShellWord>,
         span: ShellSpan,
         command: Option<&str>,
+        context: &CommandContext,
     ) {
         if is_suspect(name, value, command) {
             let what = loads_code(name, value);
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
         }
+        if let Some(value) = value {
+            self.started_by_variable(index, name, value, context);
+        }
+    }
+
+    /// Judges the command that a variable names. Rules see the command, though the variable may never be used.
+    fn started_by_variable(&mut self, index: usize, name: &str, value: &ShellWord, context: &CommandContext) {
+        if value.text().is_none_or(|text| text.is_empty()) {
+            return;
+        }
+        let is_numbered = || name.starts_with("GIT_CONFIG_VALUE_");
+        let form = match name {
+            _ if TEXTS.contains(&name) || is_numbered() => StartedForm::Text,
+            _ if NAMES.contains(&name) => StartedForm::Name,
+            "RSYNC_RSH" | "CVS_RSH" | "CCACHE_PREFIX" | "TAR_OPTIONS" => StartedForm::Words,
+            _ if name.starts_with("CARGO_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => {
+                StartedForm::Words
+            }
+            _ => return,
+        };
+        let context = CommandContext { at_most: Some(PolicyVerdict::Ask), ..context.clone() };
+        let value = match name {
+            "TAR_OPTIONS" => {
+                let options = value.text().unwrap_or_default();
+                ShellWord::known(format!("tar {options}"), value.span)
+            }
+            // `|command %s`, and `!command` of an alias of git.
+            _ if value.known_prefix().starts_with(['|', '!']) => shell_words::without_prefix(value, 1),
+            _ => value.clone(),
+        };
+        self.started_command(index, form, &value, &context);
     }
 
     /// Judges a variable that the caller adds to the environment of a command.
-    pub(super) fn added_variable(&mut self, index: usize, name: &str, value: &ShellWord, span: ShellSpan) {
+    pub(super) fn added_variable(
+        &mut self,
+        index: usize,
+        name: &str,
+        value: &ShellWord,
+        span: ShellSpan,
+        context: &CommandContext,
+    ) {
+        self.started_by_variable(index, name, value, context);
         let is_closed = self.request.closed_variables;
         let (class, what) = if is_suspect(name, Some(value), None) {
             let class = if is_closed { GuardClass::CodeVariables } else { GuardClass::Variables };
@@ -170,7 +247,7 @@ fn is_suspect(name: &str, value: Option<&ShellWord>, command: Option<&str>) -> b
         }
         _ if GIT.contains(&name) || LOADED.contains(&name) => {
             let is_shell = name == "SHELL" && matches!(known.as_deref(), Some("/bin/sh" | "/bin/bash"));
-            !is_shell && !known.as_deref().is_some_and(roles::is_harmless_program)
+            !is_shell && !known.as_deref().is_some_and(is_harmless_program)
         }
         _ => false,
     }

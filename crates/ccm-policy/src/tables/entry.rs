@@ -4,6 +4,7 @@ use ccm_model::{Node, SourceId};
 
 use super::role::{ArgumentRole, OperandRole, parse_roles};
 use crate::guard_class::GuardClass;
+use crate::tables::find as find_entry;
 
 /// Command line of a program, and what its parts do.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,12 @@ pub(crate) struct ProgramEntry {
     pub(crate) inherits: bool,
     /// The name is an ordinary word, and starts no command behind a program that is not known.
     pub(crate) is_word: bool,
+    /// The program changes files in its working directory that its arguments do not name.
+    pub(crate) writes_here: bool,
+    /// Options that the table does not list are no reason to ask.
+    pub(crate) is_open: bool,
+    /// What stands in front of the name of a subcommand that has an entry of its own: `git-` of `git-push`.
+    pub(crate) subcommand_prefix: Option<Box<str>>,
     pub(crate) has_operands: bool,
     /// Verdicts and commands.
     #[cfg(test)]
@@ -73,6 +80,8 @@ pub(crate) enum OptionValue {
     Several(u8),
     /// Only attached.
     Optional,
+    /// All further words up to `;`.
+    Rest,
 }
 
 /// Parses the text of an entry, which is a map with one key.
@@ -115,6 +124,11 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
                     entry.options.extend(parse_option(names, value)?);
                 }
             }
+            "harmless" => {
+                for name in text()?.split_ascii_whitespace() {
+                    entry.options.push(harmless_option(name));
+                }
+            }
             "operands" => {
                 let classes;
                 (entry.operands, classes) = parse_roles(text()?)?;
@@ -145,6 +159,9 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
             "downloads" => entry.downloads = text()? == "true",
             "inherits" => entry.inherits = text()? == "true",
             "is_word" => entry.is_word = text()? == "true",
+            "writes_here" => entry.writes_here = text()? == "true",
+            "open" => entry.is_open = text()? == "true",
+            "subcommand_prefix" => entry.subcommand_prefix = Some(text()?.into()),
             #[cfg(test)]
             "examples" => {
                 for (verdict, commands) in pairs(value)? {
@@ -177,15 +194,7 @@ fn parse_option(names: &str, value: &Node) -> Result<Vec<OptionSpec>, String> {
     let role = roles.first().map_or(ArgumentRole::Text, |role| role.role);
     let mut specs: Vec<OptionSpec> = Vec::new();
     for name in names.split_ascii_whitespace() {
-        let plain = name.trim_end_matches('=');
-        let (name, value) = match (name.len() - plain.len(), name.strip_suffix('=')) {
-            (count @ 2.., _) => (plain, OptionValue::Several(u8::try_from(count).unwrap_or(u8::MAX))),
-            (_, Some(name)) => (name, OptionValue::Required),
-            (_, None) => match name.strip_suffix('?') {
-                Some(name) => (name, OptionValue::Optional),
-                None => (name, OptionValue::None),
-            },
-        };
+        let (name, value) = option_value(name);
         // A long name behind a short name means the same.
         let is_same = |spec: &OptionSpec| {
             spec.value == value
@@ -200,11 +209,39 @@ fn parse_option(names: &str, value: &Node) -> Result<Vec<OptionSpec>, String> {
     Ok(specs)
 }
 
+/// Splits the name of an option from the mark of its value.
+fn option_value(name: &str) -> (&str, OptionValue) {
+    let plain = name.trim_end_matches('=');
+    match (name.len() - plain.len(), name.strip_suffix('=')) {
+        (count @ 2.., _) => (plain, OptionValue::Several(u8::try_from(count).unwrap_or(u8::MAX))),
+        (_, Some(name)) => (name, OptionValue::Required),
+        (_, None) => match (name.strip_suffix('?'), name.strip_suffix('*')) {
+            (Some(name), _) => (name, OptionValue::Optional),
+            (None, Some(name)) => (name, OptionValue::Rest),
+            (None, None) => (name, OptionValue::None),
+        },
+    }
+}
+
+fn harmless_option(name: &str) -> OptionSpec {
+    let (names, value) = option_value(name);
+    // `-v/--verbose`
+    let names = names.split('/').map(Into::into).collect();
+    OptionSpec { names, value, role: ArgumentRole::Text, does: Vec::new() }
+}
+
 impl ProgramEntry {
     /// Returns the entry of a subcommand.
-    pub(crate) fn subcommand(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn subcommand(&'static self, name: &str) -> Option<&'static Self> {
         let find = |(names, _): &&(Vec<Box<str>>, Self)| names.iter().any(|known| **known == *name);
-        self.subcommands.iter().find(find).map(|(_, entry)| entry).or(self.otherwise.as_deref())
+        let own = self.subcommands.iter().find(find).map(|(_, entry)| entry);
+        let apart =
+            || self.subcommand_prefix.as_deref().and_then(|prefix| find_entry(&format!("{prefix}{name}")));
+        own.or_else(apart).or(self.otherwise.as_deref())
+    }
+
+    pub(crate) fn has_subcommands(&self) -> bool {
+        !self.subcommands.is_empty() || self.otherwise.is_some() || self.subcommand_prefix.is_some()
     }
 }
 

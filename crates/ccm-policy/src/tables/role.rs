@@ -1,5 +1,6 @@
 //! Roles of operands and values of options.
 
+use super::special_role::{self, SpecialRole};
 use crate::guard_class::GuardClass;
 
 /// Meaning of an operand or of the value of an option.
@@ -45,8 +46,14 @@ pub(crate) enum ArgumentRole {
     Settings,
     /// `NAME=VALUE` of a variable.
     Setting,
-    /// Program or command that the option makes the program run.
+    /// Name or path of a program that is started.
     Program,
+    /// Program with arguments that is started, parted at blanks.
+    ProgramWords,
+    /// Text for a shell that is started.
+    ProgramText,
+    /// Library or file of settings that is loaded, and can run anything.
+    Library,
     /// Code in the language of the program.
     Code,
     /// File of code in the language of the program; what follows are its arguments.
@@ -67,6 +74,38 @@ pub(crate) enum ArgumentRole {
     Upload,
     /// Process number.
     Process,
+    /// Setting of ssh, `Name=value`.
+    SshOption,
+    /// Action at a checkpoint of tar.
+    TarAction,
+    /// Setting of apt, `Scope::Name=value`.
+    AptOption,
+    /// Setting of cargo, `table.name=value`, or a file of settings.
+    CargoSetting,
+    /// Property of a unit of systemd, `Name=value`.
+    UnitProperty,
+    /// Setting of wget, `name=value`.
+    WgetSetting,
+    /// File of settings that `git config` reads or changes.
+    GitConfigFile,
+    /// Directory whose files a program changes.
+    WorkTree,
+    /// Mode of a file.
+    Mode,
+    /// File whose mode another file gets.
+    ModeOf,
+    /// Time that `date` sets, or a format.
+    Date,
+    /// Name that the machine gets.
+    HostName,
+    /// Place of a temporary file.
+    Template,
+    /// Database of `getent`.
+    Getent,
+    /// File that a pager shows, or `+command`.
+    LessOperand,
+    /// File that openssl reads, or `pass:text`.
+    OpensslFile,
     /// Setting of git, `name=value`.
     GitSetting,
     /// `name value` of `git config`.
@@ -81,9 +120,11 @@ pub(crate) enum ArgumentRole {
     Capability,
     /// Device of a container.
     Device,
+    /// Meaning that one program has.
+    Special(SpecialRole),
 }
 
-const NAMES: [(&str, ArgumentRole); 38] = [
+const NAMES: [(&str, ArgumentRole); 57] = [
     ("text", ArgumentRole::Text),
     ("read", ArgumentRole::Read),
     ("write", ArgumentRole::Write),
@@ -105,6 +146,9 @@ const NAMES: [(&str, ArgumentRole); 38] = [
     ("settings", ArgumentRole::Settings),
     ("setting", ArgumentRole::Setting),
     ("program", ArgumentRole::Program),
+    ("program_words", ArgumentRole::ProgramWords),
+    ("program_text", ArgumentRole::ProgramText),
+    ("library", ArgumentRole::Library),
     ("code", ArgumentRole::Code),
     ("script", ArgumentRole::Script),
     ("module", ArgumentRole::Module),
@@ -115,6 +159,22 @@ const NAMES: [(&str, ArgumentRole); 38] = [
     ("data", ArgumentRole::Data),
     ("upload", ArgumentRole::Upload),
     ("process", ArgumentRole::Process),
+    ("ssh_option", ArgumentRole::SshOption),
+    ("tar_action", ArgumentRole::TarAction),
+    ("apt_option", ArgumentRole::AptOption),
+    ("cargo_setting", ArgumentRole::CargoSetting),
+    ("unit_property", ArgumentRole::UnitProperty),
+    ("wget_setting", ArgumentRole::WgetSetting),
+    ("git_config_file", ArgumentRole::GitConfigFile),
+    ("work_tree", ArgumentRole::WorkTree),
+    ("mode", ArgumentRole::Mode),
+    ("mode_of", ArgumentRole::ModeOf),
+    ("date", ArgumentRole::Date),
+    ("host_name", ArgumentRole::HostName),
+    ("template", ArgumentRole::Template),
+    ("getent", ArgumentRole::Getent),
+    ("less", ArgumentRole::LessOperand),
+    ("openssl_file", ArgumentRole::OpensslFile),
     ("git_setting", ArgumentRole::GitSetting),
     ("git_config", ArgumentRole::GitConfig),
     ("volume", ArgumentRole::Volume),
@@ -126,7 +186,9 @@ const NAMES: [(&str, ArgumentRole); 38] = [
 
 impl ArgumentRole {
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
+        let plain = NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role);
+        let special = || special_role::NAMES.iter().find(|(known, _)| *known == name);
+        plain.or_else(|| special().map(|(_, role)| Self::Special(*role)))
     }
 }
 

@@ -46,6 +46,7 @@ fn is_unknown(analysis: &Analysis) -> bool {
         GuardClass::CodeInline,
         GuardClass::CodePipe,
         GuardClass::Eval,
+        GuardClass::OptionUnknown,
         GuardClass::Options,
         GuardClass::ProgramUnknown,
         GuardClass::Variables,

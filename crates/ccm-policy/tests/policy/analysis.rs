@@ -42,7 +42,7 @@ fn effects_have_their_objects() {
         ("curl -s https://x.example/a", &["network: x.example", "network"]),
         ("python3 -c x", &["code: inline python3"]),
         ("sh x.sh", &["code: file /w/x.sh", "read: /w/x.sh"]),
-        ("tar -C out -xf a.tgz", &["write: /w/out", "read: /w/out/a.tgz", "write: recursive /w/out"]),
+        ("tar -C out -xf a.tgz", &["write: /w/out", "read: /w/a.tgz", "write: recursive /w/out"]),
         ("env -C sub cat f", &["read: /w/sub", "read: /w/sub/f"]),
         ("find src -name x -exec cat {} +", &["read: /w/src", "read: /w/src…"]),
         ("sort -uo out in", &["write: /w/out", "read: /w/in"]),
@@ -85,7 +85,7 @@ fn options_and_operands_are_told_apart() {
             format!("{}{value} {}", option.name, option.other_names.join(" ")).trim_end().to_owned()
         })
         .collect();
-    assert_eq!(options, ["-C=sub", "--force", "-o=x --push-option"]);
+    assert_eq!(options, ["-C=sub", "--force -f", "-o=x --push-option"]);
     let operands: Vec<(&str, bool)> =
         command.operands.iter().map(|operand| (&*operand.shown, operand.is_known)).collect();
     assert_eq!(operands, [("push", true), ("origin", true), ("feature-$X", false)]);

@@ -3,5 +3,6 @@
 
 mod analysis;
 mod policy_file;
+mod rules_on_commands;
 mod texts;
 mod vectors;

@@ -69,6 +69,7 @@ fn command(line: &str) -> AnalysedCommand {
         operands: words[1..].iter().filter(|word| !word.shown.starts_with('-')).cloned().collect(),
         words,
         variables: Vec::new(),
+        is_redirected: false,
         effects: Vec::new(),
         findings: Vec::new(),
         directory: Some("/w".to_owned()),
@@ -85,6 +86,7 @@ fn with_class(mut command: AnalysedCommand, class: GuardClass) -> AnalysedComman
         span: command.span,
         at_most: None,
         way_out: None,
+        origin: ccm_policy::FindingOrigin::Words,
     });
     command
 }

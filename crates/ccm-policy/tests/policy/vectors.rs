@@ -198,3 +198,29 @@ fn variants_have_the_verdict_of_the_table() {
     }
     assert_eq!(errors, Vec::<String>::new(), "{} rows: {}", errors.len(), errors.join("\n"));
 }
+
+#[test]
+fn a_normal_day_asks_for_nothing() {
+    let mut errors = Vec::new();
+    let mut count = 0;
+    for row in rows(include_str!("data/normal_day.tsv")) {
+        let [command, _] = *row else { panic!("{row:?}") };
+        check(&decode(command), "allow", ShellDialect::Bash, false, &mut errors);
+        count += 1;
+    }
+    assert!(errors.is_empty(), "{} of {count} rows:\n{}", errors.len(), errors.join("\n"));
+    assert!(count >= 300, "{count} rows");
+}
+
+#[test]
+fn bypasses_are_never_allowed() {
+    let mut errors = Vec::new();
+    let mut count = 0;
+    for row in rows(include_str!("data/bypasses.tsv")) {
+        let [command, _] = *row else { panic!("{row:?}") };
+        check(&decode(command), "block", ShellDialect::Bash, false, &mut errors);
+        count += 1;
+    }
+    assert!(errors.is_empty(), "{} of {count} rows:\n{}", errors.len(), errors.join("\n"));
+    assert!(count >= 250, "{count} rows");
+}

@@ -1,0 +1,299 @@
+//! Arguments of single programs that name files, addresses or commands within a text.
+
+use ccm_shell::ShellWord;
+
+use super::entries::Call;
+use super::started::StartedForm;
+use super::{Analyser, shell_words};
+use crate::analysis::WayOut;
+use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
+use crate::tables::{self, ArgumentRole, SpecialRole};
+
+/// Settings of rustc through which it starts nothing and writes nothing, or their beginnings.
+const RUSTC: [&str; 19] = [
+    "opt-level",
+    "debuginfo",
+    "debug-assertions",
+    "overflow-checks",
+    "target-cpu",
+    "target-feature",
+    "lto",
+    "panic",
+    "codegen-units",
+    "strip",
+    "metadata",
+    "extra-filename",
+    "incremental",
+    "embed-bitcode",
+    "split-debuginfo",
+    "relocation-model",
+    "code-model",
+    "prefer-dynamic",
+    "link-dead-code",
+];
+
+impl Analyser<'_> {
+    /// Judges an argument of a special role.
+    pub(super) fn special_role(
+        &mut self,
+        call: &mut Call<'_>,
+        role: SpecialRole,
+        word: &ShellWord,
+        option: Option<&str>,
+    ) {
+        let prefix = word.known_prefix().into_owned();
+        let is_known = word.text().is_some();
+        match role {
+            SpecialRole::FilesFrom => {
+                self.read_path(call.index, word, &call.context);
+                let is_plain = call.parsed.has(&["--verbatim-files-from", "--null"]);
+                if call.parsed.has(&["-x", "--extract", "--get"]) && !is_plain {
+                    self.unlisted(call.index, call.name, "--files-from");
+                }
+            }
+            SpecialRole::RsyncOption => {
+                let merges = ["merge", "dir-merge", ".", ":"];
+                let is_rule = matches!(option, Some("-f" | "--filter"));
+                if !is_rule || !is_known || merges.iter().any(|rule| prefix.starts_with(rule)) {
+                    self.setting_unknown(call, word);
+                }
+            }
+            SpecialRole::ModeList => {
+                let set = prefix
+                    .split(',')
+                    .find(|mode| super::modes::is_set_id(mode.trim_start_matches(['D', 'F'])));
+                match set {
+                    Some(mode) => {
+                        let mode = ShellWord::known(mode.trim_start_matches(['D', 'F']), word.span);
+                        self.mode(call.index, &mode);
+                    }
+                    None if !is_known => self.mode(call.index, word),
+                    None => {}
+                }
+            }
+            SpecialRole::Cookie if !prefix.contains('=') => self.read_path(call.index, word, &call.context),
+            SpecialRole::WriteOut => self.write_out(call, word, &prefix),
+            SpecialRole::Proxy => {
+                let text = shell_words::with_placeholders(word);
+                let span = call.context.span.unwrap_or(word.span);
+                self.metadata_host(call.index, &text, span);
+                for part in text.split([':', ',', '[', ']', '/']) {
+                    self.metadata_host(call.index, part, span);
+                }
+            }
+            SpecialRole::HttpItem => {
+                match prefix.split_once('@').filter(|(_, file)| !file.is_empty() || !is_known) {
+                    Some((name, _)) if !name.contains("://") && !name.is_empty() => {
+                        let file = shell_words::without_prefix(word, name.len() + 1);
+                        self.read_path(call.index, &file, &call.context);
+                        self.sent_file(call, &file);
+                    }
+                    _ => self.url(call, word),
+                }
+            }
+            SpecialRole::HostOrText => {
+                let span = call.context.span.unwrap_or(word.span);
+                let text = shell_words::with_placeholders(word);
+                self.metadata_host(call.index, text.trim_start_matches('@'), span);
+            }
+            SpecialRole::Manifest if prefix.contains("://") => self.url(call, word),
+            SpecialRole::Manifest => self.read_path(call.index, word, &call.context),
+            _ => self.tool_role(call, role, word, &prefix),
+        }
+    }
+
+    /// Judges an argument of a tool of developers.
+    fn tool_role(&mut self, call: &mut Call<'_>, role: SpecialRole, word: &ShellWord, prefix: &str) {
+        let is_known = word.text().is_some();
+        match role {
+            SpecialRole::GoFlags => {
+                let runs = ["-extld", "-plugin", "-wrapper", "-fplugin", "-B", "-specs", "-toolexec"];
+                if !is_known || runs.iter().any(|flag| prefix.contains(flag)) {
+                    self.setting_unknown(call, word);
+                }
+            }
+            SpecialRole::CmakeSetting => self.cmake_setting(call, word, prefix),
+            SpecialRole::JsModule if !is_known || prefix.starts_with(['/', '.']) => {
+                let context = call.context.clone();
+                self.script(call.index, word, call.name, call.commands, &context);
+            }
+            SpecialRole::CompilerWords => self.compiler_words(call, word, prefix),
+            SpecialRole::CompilerInput if prefix.starts_with('@') => {
+                let file = shell_words::without_prefix(word, 1);
+                self.started(call, ArgumentRole::Library, &file, Some("@"));
+            }
+            SpecialRole::CompilerInput => self.read_path(call.index, word, &call.context),
+            SpecialRole::RustcSetting => {
+                let name = prefix.split('=').next().unwrap_or_default();
+                if matches!(name, "linker" | "ar") {
+                    let value = shell_words::without_prefix(word, (name.len() + 1).min(prefix.len()));
+                    self.setting_starts(call, word, StartedForm::Name, &value);
+                } else if !RUSTC.contains(&name) {
+                    self.setting_unknown(call, word);
+                }
+            }
+            SpecialRole::ScmSetting => {
+                let name = prefix.split('=').next().unwrap_or_default();
+                let value = match prefix.get(name.len()..) {
+                    Some("") | None => word.clone(),
+                    Some(_) => shell_words::without_prefix(word, name.len() + 1),
+                };
+                let mark = value.known_prefix().starts_with('!');
+                let value = shell_words::without_prefix(&value, usize::from(mark));
+                self.setting_starts(call, word, StartedForm::Text, &value);
+            }
+            SpecialRole::Sysctl if !is_known || prefix.contains('=') => {
+                self.effect(call.index, Effect::new(EffectKind::System, None).with_action(call.name));
+                let what = format!("`{}` sets {}", call.name, shell_words::shown(word).shown);
+                let span = call.context.span.unwrap_or(word.span);
+                self.finding(call.index, GuardClass::System, what, span, Some(WayOut::AskOperator));
+            }
+            _ => {}
+        }
+    }
+
+    /// Judges operands that have a special role together. Returns `false` for the other roles.
+    pub(super) fn special_operands(
+        &mut self,
+        call: &mut Call<'_>,
+        role: SpecialRole,
+        words: &[ShellWord],
+    ) -> bool {
+        match role {
+            SpecialRole::Ar => self.archive_members(call, words),
+            SpecialRole::NpmConfig => self.npm_config(call, words),
+            SpecialRole::PackageCommand => {
+                if let Some(package) = words.first() {
+                    call.objects.push(shell_words::shown(package).shown);
+                }
+                let context = call.context.within(call.index);
+                self.program(words, call.commands, &context);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Judges `%output{FILE}` and `@FILE` of curl.
+    fn write_out(&mut self, call: &Call<'_>, word: &ShellWord, prefix: &str) {
+        if prefix.starts_with('@') {
+            self.read_path(call.index, &shell_words::without_prefix(word, 1), &call.context);
+        }
+        for part in prefix.split("%output{").skip(1) {
+            let file = part.split('}').next().unwrap_or_default();
+            let file = ShellWord::known(file.trim_start_matches(">>"), word.span);
+            self.write_path(call.index, &file, &call.context);
+        }
+        if word.text().is_none() {
+            self.setting_unknown(call, word);
+        }
+    }
+
+    /// Judges `NAME=VALUE` of cmake.
+    fn cmake_setting(&mut self, call: &Call<'_>, word: &ShellWord, prefix: &str) {
+        const STARTED: [&str; 10] = [
+            "COMPILER",
+            "LAUNCHER",
+            "LINKER",
+            "PROGRAM",
+            "EXECUTABLE",
+            "COMMAND",
+            "TOOL",
+            "RULE",
+            "WRAPPER",
+            "EMULATOR",
+        ];
+        const LOADED: [&str; 4] = ["TOOLCHAIN_FILE", "INCLUDE", "MODULE_PATH", "PROJECT_TOP_LEVEL_INCLUDES"];
+        let name = prefix.split(['=', ':']).next().unwrap_or_default();
+        let Some(at) = prefix.find('=') else { return self.setting_unknown(call, word) };
+        let value = shell_words::without_prefix(word, at + 1);
+        let has =
+            |ends: &[&str]| ends.iter().any(|end| name.ends_with(end) || name.contains(&format!("_{end}_")));
+        let is_compiler = name.starts_with("CMAKE_")
+            && name.ends_with("_COMPILER")
+            && value.text().is_some_and(|text| tables::find(&text).is_some() && !text.contains('/'));
+        if is_compiler || name.contains("VERBOSE") || name.starts_with("CMAKE_EXPORT_COMPILE_COMMANDS") {
+            return;
+        }
+        if has(&STARTED) {
+            self.setting_starts(call, word, StartedForm::Words, &value);
+        } else if has(&LOADED) {
+            self.started(call, ArgumentRole::Library, &value, Some("-D"));
+        }
+    }
+
+    /// Judges `-Wl,-o,FILE`.
+    fn compiler_words(&mut self, call: &Call<'_>, word: &ShellWord, prefix: &str) {
+        let mut parts = prefix.split(',').skip(usize::from(prefix.starts_with(',')));
+        while let Some(part) = parts.next() {
+            let (name, attached) = part.split_once('=').unwrap_or((part, ""));
+            match name {
+                "-o" | "-Map" | "--Map" | "--output" | "--dependency-file" | "--out-implib" | "-M" => {
+                    let file = if attached.is_empty() { parts.next().unwrap_or_default() } else { attached };
+                    self.write_path(call.index, &ShellWord::known(file, word.span), &call.context);
+                }
+                "-plugin" | "--plugin" | "-T" | "--script" | "-dT" => {
+                    let file = if attached.is_empty() { parts.next().unwrap_or_default() } else { attached };
+                    let file = ShellWord::known(file, word.span);
+                    self.started(call, ArgumentRole::Library, &file, Some(name));
+                }
+                _ if part.starts_with('@') => self.setting_unknown(call, word),
+                _ => {}
+            }
+        }
+        if word.text().is_none() {
+            self.setting_unknown(call, word);
+        }
+    }
+
+    /// Judges letters, archive and members of ar.
+    fn archive_members(&mut self, call: &mut Call<'_>, words: &[ShellWord]) {
+        let mut rest = words.iter();
+        let mut letters = None;
+        for word in rest.by_ref() {
+            let prefix = word.known_prefix();
+            if prefix.starts_with("--plugin") || prefix.starts_with("--output") || word.text().is_none() {
+                self.setting_unknown(call, word);
+            }
+            if !prefix.starts_with("--") {
+                letters = Some(word.clone());
+                break;
+            }
+        }
+        let Some(letters) = letters else { return };
+        let text = shell_words::with_placeholders(&letters);
+        if call.name.ends_with("ranlib") {
+            self.write_path(call.index, &letters, &call.context);
+        }
+        let reads = text.trim_start_matches('-').starts_with(['t', 'p', 'x']);
+        let archive = if text.contains(['a', 'b', 'i', 'N']) { rest.nth(1) } else { rest.next() };
+        if let Some(archive) = archive {
+            if reads {
+                self.read_path(call.index, archive, &call.context);
+            } else {
+                self.write_path(call.index, archive, &call.context);
+            }
+        }
+        if text.contains('x') {
+            self.writes_here(call.index, &call.context);
+        } else if !reads {
+            for member in rest {
+                self.read_path(call.index, member, &call.context);
+            }
+        }
+    }
+
+    /// Judges `npm config set`.
+    fn npm_config(&mut self, call: &Call<'_>, words: &[ShellWord]) {
+        let first = words.first().and_then(ShellWord::text);
+        let is_read = words.is_empty()
+            || matches!(first.as_deref(), Some("get" | "list" | "ls" | "delete" | "rm" | "fix"))
+            || call.parsed.operands.len() == 1 && first.as_deref() != Some("edit");
+        if is_read {
+            return;
+        }
+        let what = "a setting of npm can run programs";
+        self.finding(call.index, GuardClass::Options, what, self.span(call.index), Some(WayOut::AskOperator));
+    }
+}

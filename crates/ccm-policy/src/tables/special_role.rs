@@ -1,0 +1,72 @@
+//! Roles of arguments that one program, or one family of programs, has.
+
+/// Meaning of an argument of one program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpecialRole {
+    /// File of names for tar, which may change the directory.
+    FilesFrom,
+    /// Rule or remote option of rsync.
+    RsyncOption,
+    /// Modes of rsync, such as `D2755,F644`.
+    ModeList,
+    /// Cookies, or a file of cookies, of curl.
+    Cookie,
+    /// Format of curl, which may name files.
+    WriteOut,
+    /// Address of a machine in between.
+    Proxy,
+    /// Address, or data of a request, of `http`.
+    HttpItem,
+    /// Machine, or another text.
+    HostOrText,
+    /// Letters, archive and members of ar.
+    Ar,
+    /// Settings of npm.
+    NpmConfig,
+    /// Package whose program is run, and its arguments.
+    PackageCommand,
+    /// Flags of the linker or compiler of Go.
+    GoFlags,
+    /// File or address of objects of a cluster.
+    Manifest,
+    /// Variable of cmake.
+    CmakeSetting,
+    /// Command of `cmake -E`.
+    CmakeCommand,
+    /// Module of JavaScript by its name, or its file.
+    JsModule,
+    /// Options of a tool behind a compiler, parted by commas.
+    CompilerWords,
+    /// File that a compiler reads, or `@file` of options.
+    CompilerInput,
+    /// Setting of rustc.
+    RustcSetting,
+    /// Setting or command of a version control system.
+    ScmSetting,
+    /// Kernel parameter that `sysctl` shows or sets.
+    Sysctl,
+}
+
+pub(super) const NAMES: [(&str, SpecialRole); 21] = [
+    ("files_from", SpecialRole::FilesFrom),
+    ("rsync_option", SpecialRole::RsyncOption),
+    ("mode_list", SpecialRole::ModeList),
+    ("cookie", SpecialRole::Cookie),
+    ("write_out", SpecialRole::WriteOut),
+    ("proxy", SpecialRole::Proxy),
+    ("http_item", SpecialRole::HttpItem),
+    ("host_or_text", SpecialRole::HostOrText),
+    ("ar", SpecialRole::Ar),
+    ("npm_config", SpecialRole::NpmConfig),
+    ("package_command", SpecialRole::PackageCommand),
+    ("go_flags", SpecialRole::GoFlags),
+    ("manifest", SpecialRole::Manifest),
+    ("cmake_setting", SpecialRole::CmakeSetting),
+    ("cmake_command", SpecialRole::CmakeCommand),
+    ("js_module", SpecialRole::JsModule),
+    ("compiler_words", SpecialRole::CompilerWords),
+    ("compiler_input", SpecialRole::CompilerInput),
+    ("rustc_setting", SpecialRole::RustcSetting),
+    ("scm_setting", SpecialRole::ScmSetting),
+    ("sysctl", SpecialRole::Sysctl),
+];

@@ -1,0 +1,251 @@
+//! Rules on commands as they are written: what a rule names, and nothing else.
+
+use ccm_policy::testing::PolicyMachine;
+use ccm_policy::{
+    AnalysisLimits, Caller, NoValues, Policy, PolicyRequest, PolicyText, RequestInput, Workspace, analyse,
+    read_policy,
+};
+use ccm_shell::ShellDialect;
+
+fn policy(sections: &str) -> Policy {
+    let text =
+        PolicyText { name: "policy.yaml".to_owned(), text: format!("ccm_policy: 1\n{sections}").into() };
+    let reading = read_policy(&text, &[]);
+    reading.policy.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
+}
+
+fn verdict(policy: &Policy, caller: Caller, command: &str) -> &'static str {
+    let mut request = PolicyRequest::text(command, ShellDialect::Sh, "/w");
+    request.environment = vec![
+        ("HOME".to_owned(), "/home/agent".to_owned()),
+        ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+    ];
+    if caller == Caller::Tool {
+        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
+    }
+    request.input = RequestInput::Empty;
+    let analysis = analyse(&request, &PolicyMachine::debian(), &AnalysisLimits::default());
+    policy.decide(&analysis, caller, &NoValues).verdict.name()
+}
+
+/// Checks the verdicts of a policy on commands.
+fn check(policy: &Policy, caller: Caller, rows: &[(&str, &[&str])]) {
+    let mut errors = Vec::new();
+    for (expected, commands) in rows {
+        for command in *commands {
+            let found = verdict(policy, caller, command);
+            if found != *expected {
+                errors.push(format!("{command}: {found} instead of {expected}"));
+            }
+        }
+    }
+    assert!(errors.is_empty(), "{} commands:\n{}", errors.len(), errors.join("\n"));
+}
+
+#[test]
+fn what_an_option_a_setting_or_a_variable_starts_is_a_command() {
+    let policy = policy("rules: [{match: {program: forbidden}, deny: final}]\n");
+    let table = include_str!("data/started.tsv").replace("\\\\", "\\");
+    let commands: Vec<&str> = table.lines().skip(1).collect();
+    assert!(commands.len() >= 125, "{} rows", commands.len());
+    check(
+        &policy,
+        Caller::Apply,
+        &[
+            ("deny", &commands),
+            (
+                "allow",
+                &[
+                    "echo forbidden",
+                    "git log --grep=forbidden",
+                    "git commit -m forbidden",
+                    "tar cf a forbidden",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_glob_of_a_push_is_compared_with_both_sides_of_a_refspec() {
+    let allowed =
+        policy("rules: [{match: {program: git, args: [push, origin, \"feature-*\"]}, allow: [publish]}]\n");
+    check(
+        &allowed,
+        Caller::Tool,
+        &[
+            (
+                "allow",
+                &[
+                    "git push origin feature-x",
+                    "git push origin feature-x:feature-x",
+                    "git push origin feature-x:feature-y",
+                ],
+            ),
+            (
+                "ask",
+                &[
+                    "git push origin main",
+                    "git push origin feature-x:main",
+                    "git push origin feature-x:refs/heads/main",
+                    "git push origin main:feature-x",
+                    "git push origin +feature-x",
+                    "git push origin +feature-x:feature-x",
+                    "git push origin :feature-x",
+                    "git push origin feature-x:",
+                    "git push origin :",
+                    "git push origin HEAD:main",
+                    "git push origin",
+                    "git push",
+                    "git push --all origin",
+                    "git push --mirror origin feature-x",
+                    "git push --tags origin feature-x",
+                    "git push --delete origin feature-x",
+                    "git push -d origin feature-x",
+                    "git push --force origin feature-x",
+                    "git push origin feature-x main",
+                    "git push origin feature-x -- main",
+                    "git push origin $branch",
+                    "HOME=./h git push origin feature-x",
+                    "GIT_DIR=/srv/other/.git git push origin feature-x",
+                    "git -C /srv/other push origin feature-x",
+                    "git --git-dir /srv/other/.git push origin feature-x",
+                    "git push origin feature-x > /srv/x",
+                ],
+            ),
+        ],
+    );
+    let with_colon = policy(
+        "rules: [{match: {program: git, args: [push, o, \"feature-*:feature-*\"]}, allow: [publish]}]\n",
+    );
+    check(
+        &with_colon,
+        Caller::Tool,
+        &[
+            ("allow", &["git push o feature-x:feature-y"]),
+            (
+                "ask",
+                &[
+                    "git push o feature-x",
+                    "git push o feature-x:main",
+                    "git push o +feature-x:feature-x",
+                    "git push o :feature-x",
+                ],
+            ),
+        ],
+    );
+    let deleted = policy("rules: [{match: {program: git, args: [push, o, \":old-*\"]}, allow: [publish]}]\n");
+    check(
+        &deleted,
+        Caller::Tool,
+        &[
+            ("allow", &["git push o :old-1"]),
+            ("ask", &["git push o x:old-1", "git push o old-1", "git push o :main"]),
+        ],
+    );
+    let denied = policy("rules: [{match: {program: git, args: [push, \"**\", main]}, deny: final}]\n");
+    check(
+        &denied,
+        Caller::Apply,
+        &[
+            (
+                "deny",
+                &[
+                    "git push origin main",
+                    "git push origin +main",
+                    "git push origin x:main",
+                    "git push origin HEAD:refs/heads/main",
+                    "git push origin main:x",
+                    "git push origin :main",
+                    "git push origin refs/heads/main",
+                    "git push --delete origin main",
+                    "git push origin -d main",
+                    "git push --all",
+                    "git push --mirror origin",
+                    "git push --mir origin",
+                    "git push origin",
+                    "git push",
+                    "git push -f",
+                    "git push origin :",
+                    "git push origin 'refs/heads/*:refs/heads/*'",
+                    "git push origin HEAD",
+                    "git push origin $x",
+                    "git -C sub push origin main",
+                ],
+            ),
+            (
+                "allow",
+                &[
+                    "git push origin x",
+                    "git push origin x:y",
+                    "git push ssh://git@h/main x",
+                    "git pull origin main",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn patterns_and_whitelists_cover_the_words_alone() {
+    let pattern = policy("patterns: {allow: ['^npm install --save ', '^git status', '^x ']}\n");
+    check(
+        &pattern,
+        Caller::Tool,
+        &[
+            (
+                "allow",
+                &["npm install --save x", "npm install --save x 2>&1", "npm install --save x > /dev/null"],
+            ),
+            (
+                "deny",
+                &[
+                    "npm install --save x > /dev/sda",
+                    "npm install --save x >> ~/.ssh/authorized_keys",
+                    "npm install --save x > /etc/cron.d/x",
+                    "npm install --save x < /etc/shadow",
+                    "npm install --save x > /etc/x",
+                ],
+            ),
+            (
+                "ask",
+                &[
+                    "LD_PRELOAD=./x.so npm install --save x",
+                    "PATH=/tmp/evil npm install --save x",
+                    "HOME=/tmp npm install --save x",
+                    "npm install --save x > /srv/x",
+                    "npm install --save x >> .git/hooks/post-checkout",
+                    "export LD_PRELOAD=./x.so; npm install --save x",
+                    "env LD_PRELOAD=./x.so npm install --save x",
+                ],
+            ),
+        ],
+    );
+    let whitelist = policy("whitelist: [git status, npm run build]\n");
+    for caller in [Caller::Tool, Caller::Apply] {
+        check(
+            &whitelist,
+            caller,
+            &[
+                ("allow", &["git status", "npm run build", "git status; npm run build", "git status 2>&1"]),
+                (
+                    "deny",
+                    &[
+                        "git status > important.txt",
+                        "git status > /etc/cron.d/x",
+                        "git status < x",
+                        "git status >> x 2>&1",
+                        "git status <<E\nx\nE",
+                        "A=b git status",
+                        "GIT_DIR=x git status",
+                        "git status -s",
+                        "git  status .",
+                        "PATH=. git status",
+                        "./git status",
+                        "/tmp/git status",
+                    ],
+                ),
+            ],
+        );
+    }
+}

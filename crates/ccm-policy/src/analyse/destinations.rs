@@ -26,6 +26,10 @@ impl Analyser<'_> {
             {
                 // `-C` has changed the directory.
                 self.writes_here(call.index, context);
+                if call.parsed.has(&["-P", "--absolute-names"]) {
+                    // The names in the archive decide.
+                    self.effect(call.index, Effect::new(EffectKind::Write, None));
+                }
             }
             "unzip" | "unrar" => match call.parsed.value_of("-d") {
                 Some(target) => self.everything_below(call.index, &target.clone(), context),

@@ -157,7 +157,14 @@ impl Analyser<'_> {
                 let mut directories = ShellDirectories::default();
                 for resolved in super::paths::resolve(root, &context.directories) {
                     match resolved.path.filter(|_| !resolved.is_partial) {
-                        Some(path) => directories.paths.push(path),
+                        Some(path) => {
+                            // The root itself lies in the directory above.
+                            let is_itself = root.text().is_some_and(|text| matches!(&*text, "." | "./"));
+                            if let Some((above, _)) = path.rsplit_once('/').filter(|_| !is_itself) {
+                                directories.paths.push(if above.is_empty() { "/" } else { above }.to_owned());
+                            }
+                            directories.paths.push(path);
+                        }
                         None => directories.is_unknown = true,
                     }
                 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ccm_shell::{ShellDialect, ShellWord};
 
+use super::arguments::ParsedOption;
 use super::entries::Call;
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
@@ -208,19 +209,20 @@ impl Analyser<'_> {
         let mut context = call.context.within(call.index);
         let first = operands.first().and_then(ShellWord::text);
         if call.name == "xargs" {
-            let replaced =
-                call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
+            let is_replacing = |option: &&ParsedOption| option.is_named("-I") || option.is_named("-i");
+            let replaced = call.parsed.options.iter().rev().find(is_replacing);
             let span = call.context.span.unwrap_or_else(|| self.span(call.index));
             let read = shell_words::unknown("input", span);
-            match replaced {
-                Some(option) => {
-                    let placeholder = option.value.as_ref().and_then(ShellWord::text);
-                    let placeholder =
-                        placeholder.filter(|text| !text.is_empty()).unwrap_or(Cow::Borrowed("{}"));
-                    inner =
-                        inner.iter().map(|word| shell_words::replaced(word, &placeholder, &read)).collect();
-                }
-                None => inner.push(read),
+            // These and `-I` exclude each other.
+            let is_appended =
+                replaced.is_none() || call.parsed.has(&["-L", "-l", "-n", "--max-args", "--max-lines"]);
+            if let Some(option) = replaced {
+                let placeholder = option.value.as_ref().and_then(ShellWord::text);
+                let placeholder = placeholder.filter(|text| !text.is_empty()).unwrap_or(Cow::Borrowed("{}"));
+                inner = inner.iter().map(|word| shell_words::replaced(word, &placeholder, &read)).collect();
+            }
+            if is_appended {
+                inner.push(read);
             }
             // Only with names from a file, or from options, the program keeps its input.
             if !call.parsed.has(&["-a", "--arg-file", "-o", "--open-tty"]) {

@@ -49,6 +49,10 @@ pub(crate) struct Machine {
     /// Path of the scratch directory.
     root: String,
     files: Vec<(String, String)>,
+    /// Names in the working directory that stay from one run to the next.
+    kept: Vec<&'static str>,
+    /// A program may wait for something that never happens.
+    has_deadline: bool,
 }
 
 impl Machine {
@@ -68,7 +72,7 @@ impl Machine {
             symlink(program, bin.join(name)).expect("a link");
         }
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        let machine = Self { scratch, root, files };
+        let machine = Self { scratch, root, files, kept: Vec::new(), has_deadline: false };
         for name in ["work", "work/sub"] {
             fs::create_dir(machine.scratch.path().join(name)).expect("a directory");
             machine.open(name);
@@ -94,6 +98,16 @@ impl Machine {
             Some(name) => format!("{}/{name}", self.root),
             None => format!("{}/work/{name}", self.root),
         }
+    }
+
+    /// Keeps a name in the working directory from one run to the next.
+    pub(crate) fn keep(mut self, name: &'static str) -> Self {
+        self.kept.push(name);
+        self
+    }
+
+    pub(crate) fn with_deadline(self) -> Self {
+        Self { has_deadline: true, ..self }
     }
 
     fn reset(&self) {
@@ -127,6 +141,9 @@ impl Machine {
         fs::write(&input, &case.input).expect("an input");
         let mut command = Command::new("/usr/bin/prlimit");
         command.args(["--cpu=1", "--fsize=100000", "--core=0", "--"]);
+        if self.has_deadline {
+            command.args(["/usr/bin/timeout", "--signal=KILL", "3"]);
+        }
         if case.name == case.words[0].rsplit('/').next().unwrap_or_default() {
             command.args(&case.words);
         } else {
@@ -161,7 +178,7 @@ impl Machine {
 
     /// Collects files that are new or changed, and restores the directory.
     fn collect_written(&self, traces: &mut Traces) {
-        let known = ["work", "bin", "log", "output", "input", "secret"];
+        let known = ["work", "bin", "log", "output", "input", "secret", "out"];
         for (directory, is_work) in [(self.root.clone(), false), (format!("{}/work", self.root), true)] {
             for entry in fs::read_dir(&directory).expect("a directory") {
                 let entry = entry.expect("an entry");
@@ -170,7 +187,11 @@ impl Machine {
                 let before = self.files.iter().find(|(known, _)| is_work && *known == name);
                 let is_same = match before {
                     Some((_, text)) => fs::read(&path).is_ok_and(|found| found == text.as_bytes()),
-                    None => !is_work && known.contains(&&*name) || name == "sub",
+                    None => {
+                        !is_work && known.contains(&&*name)
+                            || name == "sub"
+                            || is_work && self.kept.contains(&&*name)
+                    }
                 };
                 if is_same {
                     continue;
@@ -181,7 +202,12 @@ impl Machine {
                 }
             }
         }
-        if !traces.written.is_empty() {
+        let is_gone = |name: &str| fs::symlink_metadata(self.path(name)).is_err();
+        if is_gone("sub") {
+            fs::create_dir(self.path("sub")).expect("a directory");
+            self.open("work/sub");
+        }
+        if !traces.written.is_empty() || self.files.iter().any(|(name, _)| is_gone(name)) {
             self.reset();
         }
     }

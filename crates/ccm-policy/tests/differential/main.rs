@@ -9,10 +9,15 @@
 
 mod awk;
 mod env;
+mod find;
+mod git;
 mod machine;
 mod make;
+mod outside;
 mod sed;
 mod shells;
+mod tar;
+mod xargs;
 
 use ccm_policy::{Analysis, CodeSource, EffectKind, GuardClass};
 use machine::{Case, Machine, SECRET, Traces};

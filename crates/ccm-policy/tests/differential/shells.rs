@@ -79,12 +79,19 @@ const WORDS: [&str; 12] = [
 fn whatever_shells_run_is_named() {
     let machine =
         Machine::new(&["/bin/sh", "/bin/bash"], &[("script-run2", "run2\n"), ("script-run4", "run4\n")]);
+    let has_busybox = std::path::Path::new("/usr/bin/busybox").is_file();
     let mut random = Random::new(0x5e11_5e11);
     let named = compare(&machine, usual_or_long(400, 20_000), || {
-        let (path, name) =
-            [("/bin/dash", "dash"), ("/bin/bash", "bash"), ("/bin/bash", "sh"), ("/bin/dash", "sh")]
-                [random.below(4)];
+        let shells = [
+            ("/bin/dash", "dash"),
+            ("/bin/bash", "bash"),
+            ("/bin/bash", "sh"),
+            ("/bin/dash", "sh"),
+            ("/usr/bin/busybox", "busybox"),
+        ];
+        let (path, name) = shells[random.below(if has_busybox { 5 } else { 4 })];
         let mut words = vec![path.to_owned()];
+        words.extend((name == "busybox").then(|| "sh".to_owned()));
         for _ in 0..=random.below(5) {
             let all = if random.below(5) < 3 { &OPTIONS[..] } else { &WORDS[..] };
             words.push(random.one_of(all).to_owned());

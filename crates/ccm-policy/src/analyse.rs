@@ -15,6 +15,7 @@ mod exact;
 mod find;
 mod git;
 mod handlers;
+mod interpreter_variables;
 mod interpreters;
 mod make;
 mod metadata;

@@ -15,7 +15,8 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 29] = [
+pub(super) const HANDLERS: [&str; 30] = [
+    "interpreter",
     "ed",
     "sqlite",
     "psql",
@@ -89,6 +90,10 @@ impl Analyser<'_> {
             "editor" => {
                 self.editor(index, all);
                 self.shell_commands(exact, all, &["-c", "--cmd"]);
+                return false;
+            }
+            "interpreter" => {
+                self.other_interpreter(exact, all);
                 return false;
             }
             "ed" => {

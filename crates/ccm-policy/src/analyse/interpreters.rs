@@ -96,7 +96,57 @@ const PHP_SETTINGS: [&str; 14] = [
 
 const LUA: OptionGrammar = OptionGrammar { letters: "e:l:iEvW", names: &[], stops: true, last: "" };
 
+/// Options of further interpreters with a value that the tables judge.
+const JUDGED: [&str; 12] =
+    ["-e", "-c", "-E", "-f", "-L", "--eval", "--code", "-eval", "--file", "--load", "-Command", "-File"];
+
+/// Options of further interpreters that change nothing of what runs.
+const PLAIN: [&str; 22] = [
+    "--color",
+    "--help",
+    "--history-file=no",
+    "--no-environ",
+    "--no-gui",
+    "--no-history",
+    "--no-init-file",
+    "--no-restore",
+    "--no-save",
+    "--no-site-file",
+    "--quiet",
+    "--silent",
+    "--slave",
+    "--startup-file=no",
+    "--vanilla",
+    "--verbose",
+    "--version",
+    "-NoLogo",
+    "-NoProfile",
+    "-h",
+    "-q",
+    "-v",
+];
+
 impl Analyser<'_> {
+    /// Judges options in front of the script of an interpreter that neither the tables nor a grammar know.
+    pub(super) fn other_interpreter(&mut self, call: ExactCall<'_>, all: &[ShellWord]) {
+        let mut rest = all.iter().skip(1);
+        while let Some(word) = rest.next() {
+            let prefix = word.known_prefix();
+            if !prefix.starts_with('-') || prefix.len() < 2 {
+                return;
+            }
+            let name = prefix.split('=').next().unwrap_or_default();
+            if JUDGED.contains(&name) {
+                if name.len() == prefix.len() {
+                    rest.next();
+                }
+            } else if word.text().is_none() || !PLAIN.contains(&&*prefix) {
+                self.unlisted_option(call, &prefix);
+                return;
+            }
+        }
+    }
+
     /// Judges a call of `ruby`.
     pub(super) fn ruby(&mut self, call: ExactCall<'_>, all: &[ShellWord]) {
         let parsed = self.exact_options(call, &RUBY, all.get(1..).unwrap_or_default());

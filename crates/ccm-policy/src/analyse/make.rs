@@ -100,7 +100,7 @@ impl Analyser<'_> {
             }
         }
         for directory in parsed.values("I") {
-            self.read_path(call.index, directory, &context);
+            self.module_directory(call, directory);
         }
         for text in parsed.values("E") {
             self.makefile_text(call, text);
@@ -167,6 +167,9 @@ impl Analyser<'_> {
             self.shell_text(call.index, &value, ShellDialect::Sh, call.commands, call.context);
         }
         self.variable(call.index, name, Some(&value), span, None, call.context);
+        if super::interpreter_variables::is_loaded(name) {
+            self.code_option(call, name);
+        }
         if name == ".SHELLFLAGS" && value.text().as_deref() != Some("-c") {
             let what = "the variable .SHELLFLAGS changes how recipes are run";
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
@@ -193,7 +196,9 @@ impl Analyser<'_> {
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
             command.variables.push(name.to_owned());
         }
-        self.variable_of_make(call, name, value, program.as_deref());
+        self.with_origin(FindingOrigin::Variable, |analyser| {
+            analyser.variable_of_make(call, name, value, program.as_deref());
+        });
     }
 
     /// Judges a variable of the environment, which make takes over.
@@ -204,6 +209,11 @@ impl Analyser<'_> {
         value: &ShellWord,
         program: Option<&str>,
     ) {
+        if super::interpreter_variables::is_loaded(name) && value.text().is_none_or(|value| !value.is_empty())
+        {
+            let what = format!("the variable {name} names code that is loaded, or options that run code");
+            self.finding(call.index, GuardClass::Variables, what, call.span(value), Some(WayOut::DropOption));
+        }
         let base = program.map(|program| program.rsplit('/').next().unwrap_or_default());
         let is_make = base.is_some_and(|base| {
             tables::find(base).is_some_and(|entry| entry.handler.as_deref() == Some("make"))

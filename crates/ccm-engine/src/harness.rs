@@ -93,7 +93,7 @@ fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
 /// Determines the outcome of a resource, failures included.
 async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut Context<'_>) -> Outcome {
     let failure = match read_and_act(step, result, context).await {
-        Ok(outcome) => return outcome,
+        Ok(outcome) => return as_after_removals(step, result, outcome),
         Err(failure) => failure,
     };
     match step.would_change_before(&failure) {
@@ -108,6 +108,17 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
         None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),
         None => Outcome::Failed(Box::new(with_location(failure, step))),
     }
+}
+
+/// Returns the outcome of a resource. In noop, what was read of one whose user, group or directory an earlier resource would
+/// have removed says nothing about the run.
+fn as_after_removals(step: &ResourceStep<'_>, result: &mut StepResult, outcome: Outcome) -> Outcome {
+    let is_read =
+        matches!(outcome, Outcome::Unchanged | Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
+    let before = step.policy.noop.then(|| step.host.would_be_removed_before(step.resource())).flatten();
+    let Some(before) = before.filter(|_| is_read) else { return outcome };
+    (result.action, result.diff) = (None, None);
+    not_known(step, result, &before, None)
 }
 
 /// Adds the location of the property that the failure names, or of the resource.

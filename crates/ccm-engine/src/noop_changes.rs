@@ -17,6 +17,8 @@ pub(crate) struct NoopChanges {
     indexes: [ChangeIndex; 2],
     /// Directories that would have been made, or exist already.
     pub directories: HashSet<PathBuf>,
+    /// What would have been removed, and not made again.
+    removed: HashMap<(ClaimKind, String), ResourceIndex>,
 }
 
 /// A change that would have been made.
@@ -25,6 +27,8 @@ pub(crate) struct NoopChange<'a> {
     pub is_never_made: bool,
     /// The change may affect more than the resource claims.
     pub is_arbitrary: bool,
+    /// The change ends what the resource claims.
+    pub is_removal: bool,
     pub claims: Vec<Claim<'a>>,
 }
 
@@ -66,12 +70,47 @@ impl NoopChanges {
             *(if is_mount { &mut index.mount } else { &mut index.arbitrary }) = Some(position);
         }
         for claim in &change.claims {
+            let key = (claim.kind, claim.key.clone().into_owned());
+            let is_part = claim.kind == ClaimKind::Path && claim.desired != PathKind::Nothing;
+            if !change.is_removal {
+                self.removed.remove(&key);
+            } else if !change.is_never_made && !is_part {
+                self.removed.insert(key, resource);
+            }
             index.claimed.extend(provided(claim).map(|key| ((claim.kind, key), position)));
             if claim.is_path_of(PathKind::Directory) {
                 // A directory is made with the missing directories above it.
                 self.directories.extend(Path::new(&*claim.key).ancestors().map(Path::to_owned));
             }
         }
+    }
+
+    /// Returns `true` if nothing would have been removed.
+    pub(crate) fn has_no_removals(&self) -> bool {
+        self.removed.is_empty()
+    }
+
+    /// Finds the removal of a user or group that a resource needs, of a directory that one of its paths is in, or of the
+    /// file system that a path is on.
+    pub(crate) fn removal_of<'n>(
+        &self,
+        needs: impl IntoIterator<Item = (ClaimKind, &'n str)>,
+        claims: &[Claim<'_>],
+    ) -> Option<ResourceIndex> {
+        let removed = |kind: ClaimKind, key: &str| self.removed.get(&(kind, key.to_owned())).copied();
+        let principals = needs.into_iter().filter(|(kind, _)| PRINCIPALS.contains(kind));
+        let around = |claim: &Claim<'_>| {
+            let is_path = claim.kind == ClaimKind::Path;
+            let is_mount = claim.kind == ClaimKind::MountPoint;
+            let ancestors = Path::new(&*claim.key).ancestors().skip(usize::from(is_mount));
+            let on = ancestors.map(|above| above.to_string_lossy()).find_map(|above| {
+                let is_above = *above != *claim.key;
+                let directory = if is_above { removed(ClaimKind::Path, &above) } else { None };
+                directory.or_else(|| removed(ClaimKind::MountPoint, &above))
+            });
+            on.filter(|_| is_path || is_mount)
+        };
+        principals.filter_map(|(kind, key)| removed(kind, key)).chain(claims.iter().filter_map(around)).next()
     }
 
     /// Finds the change that may provide a missing prerequisite: the latest that claims it, else the nearest

@@ -50,6 +50,9 @@ pub(crate) trait StepHost: RunProgress {
 
     /// Finds, in noop, an earlier change that might provide a missing prerequisite.
     fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange>;
+
+    /// Finds, in noop, an earlier resource that would have removed what a resource needs.
+    fn would_be_removed_before(&self, of: &Resource) -> Option<ResourceId>;
 }
 
 /// In noop, a resource that would have changed before another one.

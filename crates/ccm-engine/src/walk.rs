@@ -12,8 +12,8 @@ use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
     Action, Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex,
-    MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh, Properties,
-    ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, Verb,
+    MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh, Properties, Resource,
+    ResourceId, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, Verb,
 };
 use ccm_properties::TypeDeclaration;
 use tracing::{Instrument as _, debug, debug_span};
@@ -255,7 +255,8 @@ impl<'a> Walk<'a> {
         }
         let is_arbitrary = resource_type.may_provide(resource);
         let is_never_made = self.groups.policy(index).is_always_noop;
-        Some(NoopChange { is_never_made, is_arbitrary, claims })
+        let is_removal = resource_type.ends(resource);
+        Some(NoopChange { is_never_made, is_arbitrary, is_removal, claims })
     }
 
     /// Returns the outcome of the node of a group with a late `control`. `None` if the resource is managed.
@@ -365,6 +366,18 @@ impl StepHost for Walk<'_> {
 
     fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure> {
         self.refreshes.borrow_mut().record_intents(executed)
+    }
+
+    fn would_be_removed_before(&self, of: &Resource) -> Option<ResourceId> {
+        if self.noop_changes.has_no_removals() {
+            return None;
+        }
+        let resource_type = self.run.resource_type(of).filter(|found| !found.ends(of))?;
+        let needs = resource_type.needs(of);
+        let needs = needs.iter().map(|(kind, key)| (*kind, &**key));
+        let claims = self.spellings.claims(resource_type.claims(of));
+        let removal = self.noop_changes.removal_of(needs, &claims)?;
+        Some(self.run.catalog.resource(removal).id.clone())
     }
 
     fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange> {

@@ -106,7 +106,7 @@ proptest! {
         let mut found = NoopChanges::default();
         for (index, change) in changes.iter().cloned().enumerate() {
             let change = change.map(|(is_never_made, is_arbitrary, claims)| {
-                NoopChange { is_never_made, is_arbitrary, claims }
+                NoopChange { is_never_made, is_arbitrary, is_removal: false, claims }
             });
             found.push(ResourceIndex::from_usize(index), change, &graph);
         }

@@ -7,6 +7,7 @@ mod machine;
 mod modules;
 mod mounts;
 mod names;
+mod pairs;
 mod parameters;
 mod texts;
 mod unwritable;

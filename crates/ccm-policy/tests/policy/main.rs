@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test ends with its first error")]
 
 mod analysis;
+mod documentation;
 mod policy_file;
 mod rules_on_commands;
 mod texts;

@@ -7,11 +7,15 @@ use ccm_policy::{
 };
 use ccm_shell::ShellDialect;
 
-fn policy(sections: &str) -> Policy {
-    let text =
-        PolicyText { name: "policy.yaml".to_owned(), text: format!("ccm_policy: 1\n{sections}").into() };
+/// Reads a policy.
+pub(crate) fn policy_of(text: &str) -> Policy {
+    let text = PolicyText { name: "policy.yaml".to_owned(), text: text.into() };
     let reading = read_policy(&text, &[]);
     reading.policy.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
+}
+
+fn policy(sections: &str) -> Policy {
+    policy_of(&format!("ccm_policy: 1\n{sections}"))
 }
 
 fn verdict(policy: &Policy, caller: Caller, command: &str) -> &'static str {
@@ -29,7 +33,7 @@ fn verdict(policy: &Policy, caller: Caller, command: &str) -> &'static str {
 }
 
 /// Checks the verdicts of a policy on commands.
-fn check(policy: &Policy, caller: Caller, rows: &[(&str, &[&str])]) {
+pub(crate) fn check(policy: &Policy, caller: Caller, rows: &[(&str, &[&str])]) {
     let mut errors = Vec::new();
     for (expected, commands) in rows {
         for command in *commands {

@@ -72,6 +72,9 @@ impl Analyser<'_> {
             does.extend(&change.does);
             writes_here |= change.writes_here;
         }
+        if name == "git" && does.contains(&GuardClass::Publish) {
+            self.other_repository(index, context);
+        }
         let mut call = Call {
             index,
             name: &name,

@@ -4,7 +4,7 @@ use ccm_shell::ShellWord;
 
 use super::entries::Call;
 use super::started::StartedForm;
-use super::{Analyser, shell_words};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 
@@ -127,6 +127,16 @@ impl Analyser<'_> {
                 let span = call.context.span.unwrap_or(word.span);
                 self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
             }
+        }
+    }
+
+    /// Judges a call in a repository outside the workspace, whose settings nobody in the workspace has written.
+    pub(super) fn other_repository(&mut self, index: usize, context: &CommandContext) {
+        let outside = context.directories.paths.iter().find(|path| !self.is_inside(path)).cloned();
+        if let (Some(path), Some(_)) = (outside, &self.workspace) {
+            let what = format!("settings of the repository {path}, outside the workspace, can run programs");
+            let span = context.span.unwrap_or_else(|| self.span(index));
+            self.finding(index, GuardClass::Options, what, span, Some(WayOut::StayInWorkspace));
         }
     }
 

@@ -169,6 +169,31 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if is_system { PathMeaning::System } else { PathMeaning::Plain }
 }
 
+/// Directories of devices that are no disks.
+const DEVICE_DIRECTORIES: [&str; 21] = [
+    "bus",
+    "char",
+    "cpu",
+    "dma_heap",
+    "dri",
+    "hugepages",
+    "infiniband",
+    "input",
+    "net",
+    "serial",
+    "snd",
+    "usb",
+    "v4l",
+    "vfio",
+    "virtio-ports",
+    "vboxusb",
+    "nvidia-caps",
+    "accel",
+    "binderfs",
+    "inet",
+    "misc",
+];
+
 fn device_meaning(device: &str) -> PathMeaning {
     const DISKS: [&str; 20] = [
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "zram", "nbd", "ram", "mtd",
@@ -186,6 +211,8 @@ fn device_meaning(device: &str) -> PathMeaning {
         _ if first == "shm" || first == "mqueue" => PathMeaning::Plain,
         _ if DISK_DIRECTORIES.iter().any(|start| device.starts_with(start)) => PathMeaning::Disk,
         _ if DISKS.iter().any(|start| first.starts_with(start)) => PathMeaning::Disk,
+        // `/dev/GROUP/VOLUME`
+        _ if device.len() > first.len() + 1 && !DEVICE_DIRECTORIES.contains(&first) => PathMeaning::Disk,
         _ => PathMeaning::System,
     }
 }
@@ -384,6 +411,8 @@ mod tests {
             ("/dev/null", PathMeaning::SafeDevice),
             ("/dev/sda1", PathMeaning::Disk),
             ("/dev/disk/by-id/x", PathMeaning::Disk),
+            ("/dev/data/root", PathMeaning::Disk),
+            ("/dev/dri/card0", PathMeaning::System),
             ("/dev/mem", PathMeaning::Kernel),
             ("/dev/tcp/x/80", PathMeaning::Connection),
             ("/etc/ccm/policy.yaml", PathMeaning::Govern),

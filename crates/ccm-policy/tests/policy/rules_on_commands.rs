@@ -113,12 +113,17 @@ fn a_glob_of_a_push_is_compared_with_both_sides_of_a_refspec() {
                     "HOME=./h git push origin feature-x",
                     "GIT_DIR=/srv/other/.git git push origin feature-x",
                     "git -C /srv/other push origin feature-x",
+                    "cd /srv/other && git push origin feature-x",
                     "git --git-dir /srv/other/.git push origin feature-x",
                     "git push origin feature-x > /srv/x",
                 ],
             ),
         ],
     );
+}
+
+#[test]
+fn a_rule_names_other_names_and_deletions_of_branches() {
     let with_colon = policy(
         "rules: [{match: {program: git, args: [push, o, \"feature-*:feature-*\"]}, allow: [publish]}]\n",
     );

@@ -4,7 +4,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use ccm_testkit::{Called, Scratch, needs_root};
+use ccm_testkit::{Called, Scratch, needs_root, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_error, expect_errors, expect_warnings};
@@ -407,4 +407,31 @@ fn files_of_a_manifest_that_others_can_change_are_named_once() {
     std::os::unix::fs::chown(scratch.path().join("child.yaml"), Some(4401), None).expect("an owner");
     let owner = "warning: others can change what this manifest does: [dir]/child.yaml (uid 4401)";
     assert_eq!(warning(&["apply", "m.yaml"]), [owner]);
+    std::os::unix::fs::chown(scratch.path().join("child.yaml"), Some(0), None).expect("an owner");
+    // Owner, another user, group, mask, others.
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, id) in [(1_u16, u32::MAX), (2, 4401), (4, u32::MAX), (0x10, u32::MAX), (0x20, u32::MAX)] {
+        let rights = if tag == 0x20 { 4_u16 } else { 6 };
+        list.extend(tag.to_le_bytes().into_iter().chain(rights.to_le_bytes()).chain(id.to_le_bytes()));
+    }
+    let child = scratch.path().join("child.yaml");
+    let flags = rustix::fs::XattrFlags::empty();
+    if let Err(error) = rustix::fs::setxattr(&child, "system.posix_acl_access", &list, flags) {
+        return skipped(&format!("a list can't be set here: {error}"));
+    }
+    let listed = "warning: others can change what this manifest does: [dir]/child.yaml (uid 4401, by an access control list)";
+    assert_eq!(warning(&["apply", "m.yaml"]), [listed]);
+}
+
+#[test]
+fn manifest_below_the_directory_of_another_user_is_warned_of() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("theirs/site/m.yaml", "ccm: {resources: []}\n");
+    std::os::unix::fs::chown(scratch.path().join("theirs"), Some(4401), None).expect("an owner");
+    let called = ccm(&scratch, &["apply", "theirs/site/m.yaml"]).run();
+    let warning = "warning: others can change what this manifest does: [dir]/theirs (uid 4401)";
+    assert!(called.stderr.contains(warning), "{}", called.shown());
 }

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fgetxattr, fst
 use rustix::io::Errno;
 use thiserror::Error;
 
+use crate::access_list::ACCESS_LIST as ACL;
 use crate::files::is_absence;
 
 /// Flags for reading. They refuse a link, and do not wait for the other end of a pipe.
@@ -22,7 +23,6 @@ const READ: OFlags = OFlags::RDONLY
 
 const WRITABLE_BY_ALL: u32 = 0o002;
 const WRITABLE_BY_GROUP: u32 = 0o020;
-const ACL: &str = "system.posix_acl_access";
 
 /// Open configuration directory. Its files are read through the descriptor, so that a replaced path has no
 /// effect, and no link is followed. As root, a file or directory that belongs to another user or that

@@ -44,7 +44,7 @@ pub use create::create_file;
 pub use error::{FileError, FileStep};
 pub use extraction::{ExtractionTarget, empty_directory};
 use inspect::open_file;
-pub use middleware::{ContentUse, FileChange, FilesMiddleware};
+pub use middleware::{ContentUse, FileChange, FilesMiddleware, is_writable_by_others, private_copy};
 pub use read::{is_transient, read_at_most, unescape};
 pub use regular::read_regular;
 pub(crate) use remove::empty as remove_all_in;
@@ -484,6 +484,13 @@ pub enum NewContent<'a> {
     Bytes(&'a [u8]),
     /// Content of another file, read as [`Files::read`] does.
     CopyOf(&'a Path),
+    /// Content of another file, which had this sha256 when it was compared with the present content.
+    KnownCopyOf {
+        /// The file.
+        source: &'a Path,
+        /// The sha256 in hexadecimal digits.
+        sha256: &'a str,
+    },
     /// Content of another file, which has to have this sha256. The digest is that of the bytes that are copied.
     SignedCopyOf {
         /// The file.

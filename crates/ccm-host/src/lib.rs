@@ -63,6 +63,7 @@
     reason = "this crate is the door that the lints guard"
 )]
 
+mod access_list;
 mod account;
 mod clock;
 mod command;
@@ -121,8 +122,8 @@ pub use files::{
     FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust,
     ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile,
     UserFileContent, WalkStep, backup_stem, create_file, empty_directory, files_below, is_mount_point,
-    is_temp_path, is_transient, read_at_most, read_beneath, read_regular, sha256, slug, temp_name, temp_path,
-    unescape, walk_order,
+    is_temp_path, is_transient, is_writable_by_others, private_copy, read_at_most, read_beneath,
+    read_regular, sha256, slug, temp_name, temp_path, unescape, walk_order,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;
@@ -141,7 +142,7 @@ pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_
 pub use started_by::started_by;
 pub use text::{STANDARD_INPUT, TextError, file_text, read_text};
 pub use trusted::{TrustError, TrustedDirectory, is_of_root};
-pub use writers::{Writer, other_writer};
+pub use writers::{OtherWriters, Writer};
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ccm_host::{Writer, other_writer, started_by, uid_of};
+use ccm_host::{OtherWriters, Writer, started_by, uid_of};
 
 use crate::manifest::LoadedManifest;
 use crate::session::{Notice, Session};
@@ -13,9 +13,10 @@ pub(crate) fn warn_of_writers(session: &Session, manifests: &[&LoadedManifest<'_
     let by = started_by();
     let mut trusted = vec![0, by.uid];
     trusted.extend(by.sudo_user.as_deref().and_then(uid_of));
+    let others = OtherWriters::than(&trusted);
     let mut open: Vec<(PathBuf, Writer)> = Vec::new();
     for manifest in manifests.iter().filter(|manifest| manifest.input.reads().signed().is_none()) {
-        for found in manifest.input.reads().paths().iter().filter_map(|path| other_writer(path, &trusted)) {
+        for found in manifest.input.reads().paths().iter().filter_map(|path| others.of(path)) {
             // Several files may be in one open directory.
             if !open.contains(&found) {
                 open.push(found);

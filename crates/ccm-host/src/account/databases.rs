@@ -110,7 +110,6 @@ impl AccountDatabases {
         }
     }
 
-    /// Returns all groups of a user, the primary one first.
     /// Returns `true` if the files know a member of a group who is none of these users.
     pub(crate) fn has_other_member(&self, gid: u32, users: &[u32]) -> bool {
         let is_other = |user: &UserEntry| !users.contains(&user.uid);
@@ -127,6 +126,7 @@ impl AccountDatabases {
         find(&self.users, is_member).is_ok_and(|found| found.is_some())
     }
 
+    /// Returns all groups of a user, the primary one first.
     fn groups_of(&self, user: &UserEntry) -> io::Result<Vec<u32>> {
         let mut groups = vec![user.gid];
         each_line(&self.groups, |line| {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use rustix::io::Errno;
 
+use crate::writers::Writer;
+
 /// Error of a file operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -49,15 +51,15 @@ pub enum FileError {
         /// Path of the parent.
         directory: PathBuf,
     },
-    /// Members of a group can replace the entries of a parent.
-    #[error("members of the group with gid {gid} can replace what is in the directory \"{}\", on the way to \"{}\"", .directory.display(), .path.display())]
-    GroupDirectory {
+    /// Members of a group, or a user of an access control list, can replace the entries of a parent.
+    #[error("{writer} can replace what is in the directory \"{}\", on the way to \"{}\"", .directory.display(), .path.display())]
+    WritableDirectory {
         /// Path of the file.
         path: PathBuf,
         /// Path of the parent.
         directory: PathBuf,
-        /// GID of the group.
-        gid: u32,
+        /// The group or user.
+        writer: Writer,
     },
     /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
@@ -284,7 +286,7 @@ impl FileError {
                     "use `sysctl` for a parameter below /proc/sys, or write to the file with an `exec`",
                 );
             }
-            Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } | Self::GroupDirectory { .. } => {
+            Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } | Self::WritableDirectory { .. } => {
                 return Some(
                     "use a path whose directories all belong to root, and that nobody else can change",
                 );

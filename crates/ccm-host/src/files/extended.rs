@@ -9,14 +9,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::access_list::ACCESS_LIST as ACL;
+
 /// Attribute for capabilities. A change of owner or content removes it, so it is set last.
 const CAPABILITY: &str = "security.capability";
 
 /// Attributes that the kernel computes from the content. Those of the old file would be wrong.
 const KERNEL_ATTRIBUTES: [&str; 2] = ["security.ima", "security.evm"];
-
-/// Access control list. A new file inherits it from its directory.
-const ACL: &str = "system.posix_acl_access";
 
 /// Access control list that what is created in a directory inherits.
 const DEFAULT_ACL: &str = "system.posix_acl_default";

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ccm_model::FileVersion;
+use rustix::fs::fstat;
+use rustix::process::geteuid;
 
-use super::content::{digest_of_open, sha256};
+use super::content::{self, Writable, digest_of_open, sha256};
 use super::{
-    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, Files,
+    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, FileStep, Files,
     InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry,
     TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
 };
 use crate::account::Identity;
+use crate::command::Cancellation;
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +61,25 @@ pub trait FilesMiddleware {
     }
 }
 
+/// Returns `true` if others than root and the user who runs ccm can write an open file.
+pub fn is_writable_by_others(file: &OpenFile) -> bool {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    fstat(file).map_or(true, |found| {
+        ![0, geteuid().as_raw()].contains(&found.st_uid) || found.st_mode & WRITABLE_BY_OTHERS != 0
+    })
+}
+
+/// Copies an open file to one without a name, which only ccm can write. Returns the copy at its beginning.
+pub fn private_copy(file: &OpenFile, path: &Path, files: &dyn Files) -> Result<OpenFile, FileError> {
+    let refused = |error: io::Error| FileError::step(path, FileStep::Read, error);
+    // The name beside the file is removed again at the end of this function.
+    let staged = files.stage(path, FileAttributes::default())?;
+    let to = Writable { file: staged.open()?, path: staged.path() };
+    let from = file.try_clone().map_err(refused)?;
+    content::copy(from.into(), path, &to, &Cancellation::never())?;
+    staged.open()
+}
+
 /// Checks the digest of content that was read.
 fn check_digest(path: &Path, expected: &str, found: &str) -> Result<(), FileError> {
     if expected == found { Ok(()) } else { Err(FileError::NotAsSigned(path.to_owned())) }
@@ -81,12 +103,16 @@ fn passed_on<'a>(
     new: &NewFile<'a>,
 ) -> Result<NewFile<'a>, FileError> {
     middleware.before_change(path, FileChange::Write)?;
-    if let NewContent::CopyOf(source) = new.content
-        && let Some(sha256) = middleware.expected_digest(source, ContentUse::Copy)?
-    {
-        return Ok(NewFile { content: NewContent::SignedCopyOf { source, sha256 }, ..*new });
+    let (source, known) = match new.content {
+        NewContent::CopyOf(source) => (source, None),
+        NewContent::KnownCopyOf { source, sha256 } => (source, Some(sha256)),
+        _ => return Ok(*new),
+    };
+    let Some(sha256) = middleware.expected_digest(source, ContentUse::Copy)? else { return Ok(*new) };
+    if let Some(known) = known {
+        check_digest(source, sha256, known)?;
     }
-    Ok(*new)
+    Ok(NewFile { content: NewContent::SignedCopyOf { source, sha256 }, ..*new })
 }
 
 impl<T: FilesMiddleware> Files for T {
@@ -148,9 +174,12 @@ impl<T: FilesMiddleware> Files for T {
     fn open(&self, path: &Path) -> Result<OpenFile, FileError> {
         let expected = self.expected_digest(path, ContentUse::Copy)?;
         let mut file = self.inner().open(path)?;
-        if let Some(expected) = expected {
-            check_digest(path, expected, &digest_of_open(&mut file, path)?)?;
+        let Some(expected) = expected else { return Ok(file) };
+        if is_writable_by_others(&file) {
+            // Whoever can write the file could write it between the comparison and its use.
+            file = private_copy(&file, path, self.inner())?;
         }
+        check_digest(path, expected, &digest_of_open(&mut file, path)?)?;
         Ok(file)
     }
 

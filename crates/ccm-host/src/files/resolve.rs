@@ -15,14 +15,15 @@ use rustix::process::geteuid;
 
 use super::write::sync;
 use super::{FileError, FileStep, PathTrust, TrustedPath};
+use crate::access_list;
 use crate::account::AccountDatabases;
 use crate::trusted::{HIDDEN_OWNER, shows_all_owners};
+use crate::writers::Writer;
 
 /// Maximum number of links to follow, as in the kernel.
 const MAX_LINKS: usize = 40;
 
 const WRITABLE_BY_ALL: u32 = 0o002;
-const WRITABLE_BY_GROUP: u32 = 0o020;
 const STICKY: u32 = 0o1000;
 
 /// Mode of missing parents.
@@ -351,7 +352,7 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
         (open(start, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?, PathBuf::from(start))
     };
     if let Some(trusted) = rules.trusted {
-        check_directory(path, &behind, &fstat(&at).map_err(refused)?, trusted)?;
+        check_directory(path, &behind, &at, trusted)?;
     }
     // Number of parts that are not of the text of a link.
     let mut written = ahead.len();
@@ -400,7 +401,7 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
                 at = pin(&at, &name, &entry, path)?;
                 enter(&mut behind, &name);
                 if let Some(trusted) = rules.trusted {
-                    check_directory(path, &behind, &entry.stat, trusted)?;
+                    check_directory(path, &behind, &at, trusted)?;
                 }
             }
             Some(_) => {
@@ -432,7 +433,14 @@ fn enter(directory: &mut PathBuf, name: &OsStr) {
 
 /// Returns an error for a directory in which a stranger could replace an entry. The sticky bit protects the entries of
 /// others.
-fn check_directory(path: &Path, directory: &Path, stat: &Stat, trusted: [u32; 3]) -> Result<(), FileError> {
+fn check_directory(
+    path: &Path,
+    directory: &Path,
+    opened: &OwnedFd,
+    trusted: [u32; 3],
+) -> Result<(), FileError> {
+    let refused = |error: Errno| FileError::step(path, FileStep::Inspect, error);
+    let stat = fstat(opened).map_err(refused)?;
     let owner = stat.st_uid;
     let paths = || (path.to_owned(), directory.to_owned());
     // A process can't tell root from others among the owners that its user namespace hides, and has rights on none.
@@ -440,19 +448,27 @@ fn check_directory(path: &Path, directory: &Path, stat: &Stat, trusted: [u32; 3]
         let (path, directory) = paths();
         return Err(FileError::StrangersDirectory { path, directory, owner });
     }
-    if stat.st_mode & WRITABLE_BY_ALL != 0 && stat.st_mode & STICKY == 0 {
-        let (path, directory) = paths();
-        return Err(FileError::OpenDirectory { path, directory });
+    if stat.st_mode & STICKY != 0 {
+        return Ok(());
     }
-    let gid = stat.st_gid;
-    if stat.st_mode & (WRITABLE_BY_GROUP | STICKY) == WRITABLE_BY_GROUP
-        && gid != 0
-        // Who shares a directory with a group of their own decides that for themselves.
-        && geteuid().is_root()
-        && AccountDatabases::of_this_machine().has_other_member(gid, &trusted)
-    {
-        let (path, directory) = paths();
-        return Err(FileError::GroupDirectory { path, directory, gid });
+    let list = || access_list::of_open(opened);
+    for writer in access_list::writers((stat.st_mode, stat.st_gid), list).map_err(refused)? {
+        let is_other = match writer {
+            Writer::Everybody => {
+                let (path, directory) = paths();
+                return Err(FileError::OpenDirectory { path, directory });
+            }
+            // Who shares a directory with others decides that for themselves.
+            _ if !geteuid().is_root() => false,
+            Writer::Owner(uid) | Writer::Listed(uid) => !trusted.contains(&uid),
+            Writer::Group(gid) => {
+                gid != 0 && AccountDatabases::of_this_machine().has_other_member(gid, &trusted)
+            }
+        };
+        if is_other {
+            let (path, directory) = paths();
+            return Err(FileError::WritableDirectory { path, directory, writer });
+        }
     }
     Ok(())
 }

@@ -178,7 +178,9 @@ impl Files for SystemFiles {
         let file = inspect::open_unlinked(path)?;
         match content {
             NewContent::Bytes(bytes) => content::has_bytes(file, path, bytes),
-            NewContent::CopyOf(other) | NewContent::SignedCopyOf { source: other, .. } => {
+            NewContent::CopyOf(other)
+            | NewContent::KnownCopyOf { source: other, .. }
+            | NewContent::SignedCopyOf { source: other, .. } => {
                 let other = Readable {
                     file: inspect::open_source(other)?,
                     path: other,

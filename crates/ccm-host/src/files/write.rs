@@ -74,24 +74,28 @@ fn complete(
 ) -> Result<CompleteFile, FileError> {
     let source = match new.content {
         NewContent::Bytes(bytes) => ContentSource::Bytes(bytes),
-        NewContent::CopyOf(source) | NewContent::SignedCopyOf { source, .. } => {
-            ContentSource::File(Readable {
-                file: open_source(source)?,
-                path: source,
-                expected: None,
-                max_length: u64::MAX,
-            })
-        }
+        NewContent::CopyOf(source)
+        | NewContent::KnownCopyOf { source, .. }
+        | NewContent::SignedCopyOf { source, .. } => ContentSource::File(Readable {
+            file: open_source(source)?,
+            path: source,
+            expected: None,
+            max_length: u64::MAX,
+        }),
     };
     let old = OldFile::of(&resolved)?;
     let label = label_of(&resolved, labels);
     let temp = TempFile::make(resolved)?;
     let fill = || temp.content(source, cancellation);
     let (sha256, size) = temp.fill((new.attributes, label.as_ref()), old, fill)?;
-    if let NewContent::SignedCopyOf { source, sha256: signed } = new.content
-        && signed != sha256
-    {
-        return Err(FileError::NotAsSigned(source.to_owned()));
+    match new.content {
+        NewContent::SignedCopyOf { source, sha256: signed } if signed != sha256 => {
+            return Err(FileError::NotAsSigned(source.to_owned()));
+        }
+        NewContent::KnownCopyOf { source, sha256: known } if known != sha256 => {
+            return Err(FileError::Changed(source.to_owned()));
+        }
+        _ => {}
     }
     Ok(CompleteFile { temp, sha256, size })
 }

@@ -12,6 +12,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::{AppendFile, StateError, not_a_link};
+use crate::access_list;
 use crate::files::{FileError, ResolvedPath, canonical, resolution_error};
 use crate::private::keeps_entries_with;
 
@@ -189,6 +190,19 @@ impl Directory {
     pub fn share(&self, group: u32, mode: u32) -> io::Result<()> {
         fchown(&self.descriptor, None, Some(Gid::from_raw(group)))?;
         Ok(fchmod(&self.descriptor, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Lets the members of a group read a file of this user, unless they may already.
+    pub fn share_file(&self, name: &str, group: u32) -> io::Result<()> {
+        let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let mode = PRIVATE_FILE | Mode::RGRP;
+        if found.st_gid == group && Mode::from_raw_mode(found.st_mode).contains(mode) {
+            return Ok(());
+        }
+        self.only_ours(name)?;
+        let file = self.open_plain(name)?;
+        fchown(&file, None, Some(Gid::from_raw(group)))?;
+        Ok(fchmod(&file, mode)?)
     }
 
     /// Reads a regular file of any user, and returns the number of its owner. More than `limit` bytes are an error of
@@ -392,8 +406,9 @@ fn check_parents(path: &Path, parent: &Path) -> Result<(), StateError> {
         let opening = |error: Errno| StateError::Open { path: path.to_owned(), source: error.into() };
         let mut found = stat(parent).map_err(opening)?;
         let (owner, mode) = (found.st_uid, found.st_mode & 0o7777);
-        // By convention, the group with the number of a user is his alone.
-        if found.st_gid == user {
+        // By convention, the group with the number of a user is his alone. With an access control list, the bit is that of others.
+        let has_list = || !matches!(access_list::of_path(parent), Ok(None));
+        if found.st_gid == user && found.st_mode & WRITABLE_BY_GROUP != 0 && !has_list() {
             found.st_mode &= !WRITABLE_BY_GROUP;
         }
         if keeps_entries_with(&found) {

@@ -3,7 +3,7 @@
 mod attributes;
 mod backups;
 mod cancelling;
-mod extended;
+pub(crate) mod extended;
 mod inspecting;
 mod links;
 mod mounts;

@@ -11,6 +11,8 @@ use ccm_host::state::{AppendFile, Directory, Lock, LockError, LockHolder};
 use ccm_host::{BackupName, Cancellation, Files as _, SystemFiles};
 use ccm_testkit::{Scratch, needs_root, skipped};
 
+use crate::files::extended::{ACL, acl_of, set_extended};
+
 fn state(scratch: &Scratch) -> Directory {
     Directory::open_private(&scratch.path().join("state")).expect("a state directory")
 }
@@ -200,6 +202,26 @@ fn directory_that_a_third_user_can_exchange_is_refused() {
         let made = Directory::open_private(&at(&format!("link-{name}"))).map(drop);
         assert_eq!(made.is_err(), refused.is_some(), "{name}: {made:?}");
     }
+}
+
+#[test]
+fn directory_that_an_access_control_list_opens_is_refused() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let list = acl_of([
+        (1, 7, u32::MAX),
+        (2, 7, 54_321),
+        (4, 5, u32::MAX),
+        (0x10, 7, u32::MAX),
+        (0x20, 5, u32::MAX),
+    ]);
+    if !set_extended(scratch.path(), ACL, &list) {
+        return;
+    }
+    let error = Directory::open_private(&scratch.path().join("deep/state")).expect_err("an open directory");
+    assert!(error.to_string().contains("can be written by others"), "{error}");
 }
 
 #[test]

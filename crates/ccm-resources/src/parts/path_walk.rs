@@ -31,7 +31,7 @@ impl WalkedPath {
             FileError::UntrustedLink { .. }
                 | FileError::StrangersDirectory { .. }
                 | FileError::OpenDirectory { .. }
-                | FileError::GroupDirectory { .. }
+                | FileError::WritableDirectory { .. }
                 | FileError::Changed(_)
         );
         Self { real: path.to_owned(), refusal: is_strangers.then(|| file_failure(&error)) }

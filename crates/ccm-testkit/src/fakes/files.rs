@@ -201,7 +201,9 @@ impl Files for FakeFiles {
         }
         let content = match new.content {
             NewContent::Bytes(bytes) => bytes.to_owned(),
-            NewContent::CopyOf(source) | NewContent::SignedCopyOf { source, .. } => {
+            NewContent::CopyOf(source)
+            | NewContent::KnownCopyOf { source, .. }
+            | NewContent::SignedCopyOf { source, .. } => {
                 self.read(source, u64::MAX)?.content.unwrap_or_default()
             }
         };

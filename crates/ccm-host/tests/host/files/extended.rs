@@ -24,12 +24,15 @@ pub(crate) fn set_extended(path: &Path, name: &str, value: &[u8]) -> bool {
     }
 }
 
-/// Returns an access control list for the owner, one more user, the group, the mask and others.
+/// Returns an access control list for the owner, one more user who reads, the group, the mask and others.
 pub(crate) fn acl(user: u32) -> Vec<u8> {
+    acl_of([(1, 6, u32::MAX), (2, 4, user), (4, 4, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)])
+}
+
+/// Returns an access control list with these entries: kind, rights, user or group.
+pub(crate) fn acl_of<const N: usize>(entries: [(u16, u16, u32); N]) -> Vec<u8> {
     let mut bytes = 2_u32.to_le_bytes().to_vec();
-    for (tag, rights, id) in
-        [(1_u16, 6_u16, u32::MAX), (2, 4, user), (4, 4, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)]
-    {
+    for (tag, rights, id) in entries {
         bytes.extend(tag.to_le_bytes());
         bytes.extend(rights.to_le_bytes());
         bytes.extend(id.to_le_bytes());

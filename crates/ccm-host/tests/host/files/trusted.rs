@@ -1,11 +1,12 @@
 //! Paths that programs of the system get, and the directories that claims are compared by.
 
-use std::os::unix::fs::{chown, lchown, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
 use std::path::PathBuf;
 
 use ccm_host::{Files as _, PathTrust, TrustedPath};
 use ccm_testkit::{Scratch, needs_root};
 
+use crate::files::extended::{ACL, acl_of, set_extended};
 use crate::files::{NOBODY, files, set_mode};
 
 const LINKS: PathTrust = PathTrust { follow_last: false, directories: false, user: None };
@@ -113,6 +114,55 @@ fn strangers_lead_a_program_nowhere() {
     chown(scratch.path().join("shared"), None, Some(NOBODY)).expect("a group");
     let shared = "members of the group with gid 65534 can replace what is in the directory \"shared\", on the way to \"shared/below/f\"";
     assert_eq!(resolved(&scratch, "shared/below/f", DIRECTORIES), Err(shared.to_owned()));
+}
+
+#[test]
+fn access_control_lists_open_directories() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = scratch();
+    let directory = scratch.path().join("real");
+    let list = |user, group, mask| {
+        acl_of([
+            (1, 7, u32::MAX),
+            (2, user, NOBODY),
+            (4, group, u32::MAX),
+            (8, 5, NOBODY),
+            (0x10, mask, u32::MAX),
+            (0x20, 5, u32::MAX),
+        ])
+    };
+    let open =
+        |who| Err(format!("{who} can replace what is in the directory \"real\", on the way to \"real/f\""));
+    let uid = "uid 65534, by an access control list";
+    for (list, mode, expected) in [
+        (list(7, 5, 7), 0, open(uid)),
+        // The mask takes the right to write away.
+        (list(7, 5, 5), 0, Ok(())),
+        (list(5, 7, 7), 0, Ok(())),
+        (list(7, 5, 7), 0o1000, Ok(())),
+        (
+            acl_of([
+                (1, 7, u32::MAX),
+                (4, 5, u32::MAX),
+                (8, 7, NOBODY),
+                (0x10, 7, u32::MAX),
+                (0x20, 0, u32::MAX),
+            ]),
+            0,
+            open("members of the group with gid 65534"),
+        ),
+    ] {
+        set_mode(&directory, 0o755);
+        if !set_extended(&directory, ACL, &list) {
+            return;
+        }
+        let found = std::fs::metadata(&directory).expect("a directory").permissions().mode();
+        set_mode(&directory, found & 0o777 | mode);
+        let found = resolved(&scratch, "real/f", DIRECTORIES).map(drop);
+        assert_eq!(found, expected, "{list:?}, {mode:o}");
+    }
 }
 
 #[test]

@@ -44,6 +44,23 @@ fn source_is_copied() {
 }
 
 #[test]
+fn source_that_has_changed_since_it_was_compared_is_not_copied() {
+    let scratch = Scratch::new();
+    let (source, path) = (scratch.write("source", "shown"), scratch.write("f", "old"));
+    let known = sha256(b"shown");
+    let content = NewContent::KnownCopyOf { source: &source, sha256: &known };
+    let copy = || files().write(&path, &NewFile { content, attributes: attributes(0o600) });
+    scratch.write("source", "other");
+    let error = error_text(copy()).replace(&scratch.at(""), "");
+    assert!(error.starts_with("\"source\""), "{error}");
+    assert_eq!(scratch.read("f").as_deref(), Some("old"));
+    assert_eq!(scratch.names(), ["f", "source"]);
+    scratch.write("source", "shown");
+    assert_eq!(copy().expect("a copy"), known);
+    assert_eq!(scratch.read("f").as_deref(), Some("shown"));
+}
+
+#[test]
 fn unreadable_source_changes_nothing() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");

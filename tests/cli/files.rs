@@ -1,6 +1,8 @@
 //! The file resource.
 
-use ccm_testkit::{Scratch, needs_own_mounts, skipped};
+use std::os::unix::fs::chown;
+
+use ccm_testkit::{Scratch, needs_own_mounts, needs_root, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_errors, expect_output, json_lines, outcomes};
@@ -408,4 +410,33 @@ fn a_new_file_has_the_label_of_the_policy_before_it_appears() {
     let called = call();
     assert_eq!(called.code, 0, "{}", called.shown());
     assert_eq!(scratch.read("asked").map(|asked| asked.lines().count()), Some(3), "{}", called.shown());
+}
+
+#[test]
+fn a_tree_that_others_can_change_while_it_is_copied_is_warned_of() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("theirs/conf/a", "a");
+    chown(scratch.path().join("theirs"), Some(4401), None).expect("an owner");
+    let warned = |name: &str, properties: &str| {
+        let tree = scratch.at(name);
+        scratch.write(
+            "m.yaml",
+            format!(
+                "ccm:\n  resources:\n    - file: [{tree}: {{ensure: directory, source: theirs/conf{properties}}}]\n"
+            ),
+        );
+        let called = ccm(&scratch, &["apply", "m.yaml"]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called.shown().contains("uid 4401 can change what is copied from [dir]/theirs")
+    };
+    assert!(warned("copy", ""));
+    // What is there already is not copied again.
+    assert!(!warned("copy", ""));
+    // Who gets the copy may have written it.
+    assert!(!warned("given", ", owner: '4401'"));
+    chown(scratch.path().join("theirs"), Some(0), None).expect("an owner");
+    assert!(!warned("ours", ""));
 }

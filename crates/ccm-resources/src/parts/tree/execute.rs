@@ -5,7 +5,8 @@ use std::path::Path;
 
 use ccm_engine::Context;
 use ccm_host::{
-    ChangedPart, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, TreeEntryKind,
+    ChangedPart, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, OtherWriters,
+    TreeEntryKind, started_by, uid_of,
 };
 use ccm_model::Failure;
 
@@ -26,6 +27,7 @@ pub(crate) fn apply(
     backup: bool,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
+    warn_of_writers(changes, state, context);
     let mut made = 0;
     let mut done = |result: Result<(), Failure>| {
         result.map_err(|failure| Failure { changed: failure.changed || made > 0, ..failure })?;
@@ -61,6 +63,25 @@ pub(crate) fn apply(
         }
     }
     Ok(())
+}
+
+/// Warns of a source that somebody else than the new owner can change while it is copied: what was shown might not be what is
+/// copied.
+fn warn_of_writers(changes: &[TreeChange], state: &TreeState, context: &mut Context<'_>) {
+    let source = changes.iter().find_map(|change| {
+        let TreeChangeKind::Write { desired, .. } = &change.kind else { return None };
+        match &state.desired.get(*desired)?.kind {
+            DesiredKind::File { content: EntryContent::Copy { source, .. }, .. } => Some(source),
+            _ => None,
+        }
+    });
+    let by = started_by();
+    let mut trusted = vec![0, by.uid];
+    trusted.extend(state.uid);
+    trusted.extend(by.sudo_user.as_deref().and_then(uid_of));
+    if let Some((path, writer)) = source.and_then(|source| OtherWriters::than(&trusted).of(source)) {
+        context.warn(format!("{writer} can change what is copied from {}", path.display()));
+    }
 }
 
 /// Returns `true` for new attributes of a directory that is there.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ccm_engine::Context;
 use ccm_fetch::{ExtractError, ExtractRequest, Extracted, MAX_ARCHIVE_ENTRIES, extract};
-use ccm_host::{FileAttributes, Files, OpenFile};
+use ccm_host::{FileAttributes, Files, OpenFile, is_writable_by_others, private_copy};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::stranger;
@@ -23,12 +23,19 @@ pub(super) async fn extract_present(
 ) -> Result<ArchiveEffect, Failure> {
     let Some(extraction) = &archive.extraction else { return Ok(ArchiveEffect::default()) };
     let files = context.host.files;
-    let file = files.open(&archive.path).map_err(|error| file_failure(&error))?;
+    let mut file = files.open(&archive.path).map_err(|error| file_failure(&error))?;
     let opened = file.metadata().map_err(|source| changed_meanwhile(archive, &source.to_string()))?;
     if let Some(stranger) = stranger(archive, state, (opened.uid(), opened.gid(), opened.mode() & 0o7777)) {
         return Err(changed_meanwhile(archive, &stranger.to_string()));
     }
     let expected = archive.origin.as_ref().and_then(|origin| origin.checksum.as_ref());
+    if expected.is_some() && is_writable_by_others(&file) {
+        if opened.len() > archive.max_size {
+            return Err(changed_meanwhile(archive, "it has become larger than `max_size`"));
+        }
+        // Whoever can write the file could write it between the comparison and the extraction.
+        file = private_copy(&file, &archive.path, files).map_err(|error| file_failure(&error))?;
+    }
     let archived = ArchiveFile { file, sha256: expected.cloned() };
     let extracted = extract_file(archived, archive, extraction, state, context).await?;
     let checksum = state.found.target.as_ref().and_then(|target| target.sha256.as_deref());

@@ -133,7 +133,12 @@ pub(super) fn write(
         (ReadyContent::Declared, Some(FileContent::Text(text))) => Cow::Borrowed(text.as_bytes()),
         (ReadyContent::Declared, Some(FileContent::Source(written))) => {
             source = context.directory.join(written);
-            return write_content(file, NewContent::CopyOf(&source), attributes, done, context);
+            // What was shown and approved is what is copied.
+            let known = done.sha256.clone();
+            let copy = known.as_deref().map_or(NewContent::CopyOf(&source), |sha256| {
+                NewContent::KnownCopyOf { source: &source, sha256 }
+            });
+            return write_content(file, copy, attributes, done, context);
         }
         (ReadyContent::Declared, _) => Cow::Borrowed(&[][..]),
     };

@@ -1,7 +1,8 @@
 //! Archives that fail, and what is left then.
 
 use std::fs::Permissions;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ccm_host::{CancellationLevel, CancellationSource};
 use ccm_model::{FailureKind, Outcome};
@@ -160,6 +161,66 @@ fn the_file_of_a_stranger_is_no_download() {
         let again = Runs::in_directory(&scratch).apply("a.tar", &properties);
         assert_eq!(again.outcome, Outcome::Unchanged);
     }
+}
+
+#[test]
+fn what_is_extracted_is_what_was_compared() {
+    if !needs_root() {
+        return;
+    }
+    let evil = tar(&[
+        TarFile { path: "app-1.0/bin/app", mode: 0o755, content: b"#!/bin/no\n", link: None },
+        TarFile { path: "app-1.0/README", mode: 0o644, content: b"evil m!\n", link: None },
+    ]);
+    assert_eq!(evil.len(), app().len());
+    let checksum = format!("sha256:{}", ccm_host::sha256(&app()));
+    let scratch = Scratch::new();
+    let archive = scratch.path().join("a.tar");
+    std::fs::write(&archive, app()).expect("a file");
+    chown(&archive, Some(4242), None).expect("an owner");
+    let is_over = AtomicBool::new(false);
+    let texts: Vec<Option<String>> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = std::fs::OpenOptions::new().write(true).open(&archive).expect("the file");
+            while !is_over.load(Ordering::Relaxed) {
+                for content in [&evil, &app()] {
+                    file.write_all_at(content, 0).expect("to write");
+                }
+            }
+        });
+        let texts = (0..50).map(|number| {
+            let into = format!("[dir]/out{number}");
+            let creates = format!("{into}/app-1.0/README");
+            // Nothing answers there: the file is extracted, or refused.
+            let properties = [
+                ("url", "http://127.0.0.1:9/a.tar"),
+                ("checksum", &*checksum),
+                ("owner", "4242"),
+                ("extract_parent", &*into),
+                ("creates", &*creates),
+            ];
+            Runs::in_directory(&scratch).apply("a.tar", &properties);
+            scratch.read(&format!("out{number}/app-1.0/README"))
+        });
+        let texts = texts.collect();
+        is_over.store(true, Ordering::Relaxed);
+        texts
+    });
+    let exchanged = texts.iter().flatten().filter(|text| *text != "read me\n").count();
+    assert_eq!(exchanged, 0, "of {}", texts.len());
+    // A file that is never the right one would prove nothing.
+    chown(&archive, Some(4242), None).expect("an owner");
+    std::fs::write(&archive, app()).expect("a file");
+    let properties = [
+        ("url", "http://127.0.0.1:9/a.tar"),
+        ("checksum", &*checksum),
+        ("owner", "4242"),
+        ("extract_parent", "[dir]/out"),
+        ("creates", "[dir]/out/app-1.0/README"),
+    ];
+    let done = Runs::in_directory(&scratch).apply("a.tar", &properties);
+    assert_eq!(done.outcome, Outcome::Changed, "{done:?}");
+    assert!(scratch.names().iter().all(|name| name == "a.tar" || name.starts_with("out")));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn errors_of_the_manifest_have_a_place_and_a_hint() {
             "",
             "a: {command: id, sandbox: {mode: docker}}",
             "6:",
-            "`docker` is not a mode of a sandbox",
+            "`docker` is reserved, and no mode of a sandbox",
             "`executor`",
         ),
         (

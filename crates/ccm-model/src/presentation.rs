@@ -8,6 +8,8 @@ pub enum Presentation {
     AsWritten,
     /// Size and checksum.
     Digest,
-    /// Names of variables, each with size and checksum of its value.
+    /// Size alone: a short value can be found by its checksum.
+    Size,
+    /// Names of variables, each with the size of its value.
     Variables,
 }

@@ -1,6 +1,7 @@
 //! Properties of a resource as JSON, without text that may be secret.
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map as JsonMap, Number, Value, json};
 
 use crate::{
@@ -23,7 +24,8 @@ impl Serialize for PresentedProperties<'_> {
             let special = self.presentation.iter().find(|(name, _)| *name == &*key.text);
             match special.map_or(Presentation::AsWritten, |(_, presentation)| *presentation) {
                 Presentation::AsWritten => map.serialize_entry(&*key.text, &AsWritten(value))?,
-                Presentation::Digest => map.serialize_entry(&*key.text, &Hidden(value))?,
+                Presentation::Digest => map.serialize_entry(&*key.text, &Hidden(value, Sum::of))?,
+                Presentation::Size => map.serialize_entry(&*key.text, &Hidden(value, Sum::size_of))?,
                 Presentation::Variables => map.serialize_entry(&*key.text, &variables(value))?,
             }
         }
@@ -62,15 +64,15 @@ fn scalar<S: Serializer>(scalar: &Scalar, serializer: S) -> Result<S::Ok, S::Err
     }
 }
 
-/// Form of a value that is hidden: size and checksum.
-struct Hidden<'a>(&'a Node);
+/// Form of a value that is hidden: its size, or size and checksum.
+struct Hidden<'a>(&'a Node, fn(&str) -> Sum);
 
 impl Serialize for Hidden<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.as_scalar() {
             _ if is_redacted(self.0) => serializer.serialize_str(REDACTED),
-            Some(scalar) => Sum(&scalar.text).serialize(serializer),
-            None => Sum(&json!(AsWritten(self.0)).to_string()).serialize(serializer),
+            Some(scalar) => self.1(&scalar.text).serialize(serializer),
+            None => self.1(&json!(AsWritten(self.0)).to_string()).serialize(serializer),
         }
     }
 }
@@ -84,24 +86,30 @@ fn is_redacted(node: &Node) -> bool {
     }
 }
 
-/// Size and checksum of a text.
-struct Sum<'a>(&'a str);
+/// Size of a text, and its checksum unless that could give a short text away.
+#[derive(Serialize)]
+struct Sum {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    size: usize,
+}
 
-impl Serialize for Sum<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("sha256", &sha256(self.0.as_bytes()))?;
-        map.serialize_entry("size", &self.0.len())?;
-        map.end()
+impl Sum {
+    fn of(text: &str) -> Self {
+        Self { sha256: Some(sha256(text.as_bytes())), ..Self::size_of(text) }
+    }
+
+    fn size_of(text: &str) -> Self {
+        Self { sha256: None, size: text.len() }
     }
 }
 
-/// Returns the names of variables, each with the hidden form of its value. A repeated name appears once.
+/// Returns the names of variables, each with the size of its value. A repeated name appears once.
 fn variables(node: &Node) -> Value {
     let map_of = |map: &NodeMap| {
         let entries = map.entries().iter();
         entries
-            .map(|entry| (entry.key.text.to_string(), json!(Hidden(&entry.value))))
+            .map(|entry| (entry.key.text.to_string(), json!(Hidden(&entry.value, Sum::size_of))))
             .collect::<JsonMap<_, _>>()
     };
     match &node.value {
@@ -110,15 +118,15 @@ fn variables(node: &Node) -> Value {
             let entries = nodes.iter().map(|node| match node.as_scalar() {
                 Some(scalar) => match scalar.text.split_once('=') {
                     Some((name, _)) if is_redacted(node) => (name.to_owned(), REDACTED.into()),
-                    Some((name, value)) => (name.to_owned(), json!(Sum(value))),
+                    Some((name, value)) => (name.to_owned(), json!(Sum::size_of(value))),
                     None => (scalar.text.to_string(), Value::Null),
                 },
-                None => (String::new(), json!(Hidden(node))),
+                None => (String::new(), json!(Hidden(node, Sum::size_of))),
             });
             Value::Object(entries.collect())
         }
         // A single `NAME=VALUE`.
-        NodeValue::Scalar(_) => json!(Hidden(node)),
+        NodeValue::Scalar(_) => json!(Hidden(node, Sum::size_of)),
     }
 }
 
@@ -153,7 +161,7 @@ mod tests {
         let presentation = [
             ("content", Presentation::Digest),
             ("environment", Presentation::Variables),
-            ("stdin", Presentation::Digest),
+            ("stdin", Presentation::Size),
         ];
         let properties = Properties::new(NodeMap::new(entries), None);
         json!(PresentedProperties { properties: &properties, presentation: &presentation })
@@ -179,12 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn hidden_values_show_size_and_checksum() {
-        let abc = json!({
+    fn hidden_values_show_size_and_only_content_a_checksum() {
+        let sum = json!({
             "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "size": 3
         });
+        let abc = json!({"size": 3});
         for (name, value, expected) in [
-            ("content", quoted("abc"), abc.clone()),
+            ("content", quoted("abc"), sum),
             ("stdin", plain("abc"), abc.clone()),
             ("environment", list(vec![plain("A=abc"), plain("B=abc")]), json!({"A": abc, "B": abc})),
             ("environment", map(vec![entry("A", plain("abc"))]), json!({"A": abc})),

@@ -60,7 +60,7 @@ properties! {
         stdin: Text {
             default: Some("the null device"),
             sensitive: true,
-            presentation: Presentation::Digest,
+            presentation: Presentation::Size,
         },
         /// Maximum number of tries until the command succeeds.
         tries: Tries { default: Some("`1`") },
@@ -85,7 +85,8 @@ properties! {
         /// Name of the executor that starts the command, declared in `executors` below `ccm`.
         executor: Text { default: Some("none") },
         /// Confinement of the command and its guards: `mode`, `workdir`, `env`, `network`, `read`, `write`,
-        /// `programs`, `profile`, `unix_sockets`, `advisory`. `{}` closes everything that can be closed.
+        /// `programs`, `profile`, `unix_sockets`, `processes`, `memory`, `file_size`, `cpu`, `advisory`. `{}` closes
+        /// everything that can be closed.
         sandbox: SandboxProperties,
     }
 }

@@ -201,7 +201,7 @@ impl TextValue for SandboxMode {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
             "process" => Ok(Self),
-            "docker" => Err(ValueError::unsupported("`docker` is not a mode of a sandbox")
+            "docker" => Err(ValueError::unsupported("`docker` is reserved, and no mode of a sandbox")
                 .with_hint("name an executor of the kind `docker` with `executor` in place of `sandbox`")),
             other => Err(word("mode", other, &["process"])),
         }

@@ -166,7 +166,11 @@ fn a_copy_of_a_signed_manifest_runs_nothing_beside_itself() {
         "exec: [\"{{ Manifest.dir }}/tool\"]",
         "file: [{/var/lib/made: {ensure: link, target: \"{{ Manifest.dir }}/conf\"}}]",
         "cron: [{x: {command: \"{{ Manifest.dir }}/tool\", minute: 5, user: root}}]",
+        "exec: [\"{{ lookup('manifest.dir') }}/tool\"]",
+        "exec: [\"{{ $env.Manifest.dir }}/tool\"]",
+        "exec: [\"{{ template('t.j2') }}/tool\"]",
     ];
+    scratch.write("lib/site/t.j2", "{{ manifest.dir }}");
     let mut client = service.connect_for(4401, "apply");
     for (number, resource) in resources.into_iter().enumerate() {
         let name = format!("m{number}.yaml");
@@ -177,13 +181,13 @@ fn a_copy_of_a_signed_manifest_runs_nothing_beside_itself() {
         let signed = service.machine.run(&arguments);
         assert_eq!(signed.code, 0, "{}", signed.shown());
         let copy = format!(
-            "cp lib/site/{name}* lib/work/copy; printf '#!/bin/sh\\necho evil > /var/lib/evil\\n' > lib/work/copy/tool
+            "cp lib/site/{name}* lib/site/t.j2 lib/work/copy; printf '#!/bin/sh\\necho evil > /var/lib/evil\\n' > lib/work/copy/tool
 chmod 755 lib/work/copy/tool; chown -R 4401:4401 lib/work/copy"
         );
         shell(&copy, scratch.path());
         let refused = apply(&mut client, &format!("/var/lib/work/copy/{name}"));
-        assert_eq!(refused["structuredContent"]["status"], "denied", "{resource}: {refused}");
-        assert!(text(&refused).contains("others than root can change this directory"), "{refused}");
+        assert_eq!(refused["structuredContent"]["status"], "not_tried", "{resource}: {refused}");
+        assert!(text(&refused).contains("dir"), "{resource}: {refused}");
         assert!(!scratch.has("lib/evil"), "{resource}: {refused}");
     }
     assert_eq!(client.close().code, 0);

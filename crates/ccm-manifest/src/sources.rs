@@ -75,6 +75,17 @@ pub trait Sources {
         None
     }
 
+    /// Returns `true` if expressions may not name the directory of a manifest, because somebody has chosen it who may not
+    /// choose what the manifest does.
+    fn hides_directory(&self, _directory: &Path) -> bool {
+        false
+    }
+
+    /// Returns `true` if nothing more is to be evaluated before the run, because the time for it is over.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Returns the version of a file, or `None` if it can't tell a later content from this one.
     fn version(&self, path: &Path) -> Option<FileVersion> {
         let _ = path;

@@ -102,7 +102,12 @@ impl Session {
         let Some(path) = path else { return Ok(Explanation::Type(TypeReference::of(spec))) };
         let known: Vec<_> = spec.properties().iter().chain(common()).collect();
         let (path, property) = property(spec.name(), &known, path)?;
-        Ok(Explanation::Property { type_name: spec.name(), path, property: PropertyReference::of(property) })
+        let mut property = PropertyReference::of(property);
+        if path == CommonProperty::Provider.spec().name {
+            let providers: Vec<String> = spec.providers().iter().map(|name| format!("`{name}`")).collect();
+            property.meaning = format!("{} One of {}.", property.meaning, providers.join(", "));
+        }
+        Ok(Explanation::Property { type_name: spec.name(), path, property })
     }
 }
 

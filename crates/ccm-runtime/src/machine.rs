@@ -4,12 +4,16 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_governance::signed::ReadRecord;
-use ccm_host::{ConfigurationError, CredentialError, FileError, TreeEntryKind, WalkStep, file_text};
+use ccm_host::{
+    CancellationLevel, ConfigurationError, CredentialError, FileError, TreeEntryKind, WalkStep, file_text,
+    is_of_root,
+};
 use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
 use ccm_model::{
     Diagnostic, DiagnosticKind, FileVersion, Severity, SourceMap, closest, error_layers, escape_control,
@@ -19,6 +23,7 @@ use ccm_redaction::Secrets;
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
 use crate::notices::Notices;
+use crate::session::InputBounds;
 use crate::session::Notice;
 use crate::session_doors::SessionDoors;
 
@@ -35,6 +40,9 @@ pub(crate) struct MachineSources {
     given: GivenFacts,
     notices: Notices,
     secrets: Secrets,
+    /// Bounds of what is read and computed, with the time of their end, if somebody with fewer rights than this process may
+    /// have chosen the manifest and its directory.
+    bounds: Option<(InputBounds, Duration)>,
     /// The given facts describe another machine, so that no fact of this machine is gathered.
     is_other_machine: bool,
     /// The variables of the environment are facts as well.
@@ -62,12 +70,18 @@ impl MachineSources {
     ) -> Self {
         let doors = Rc::clone(&session.doors);
         let now = Timestamp::try_from(doors.clock.now()).unwrap_or_default();
+        let begun = doors.clock.monotonic();
+        let bounds = session.bounds.clone().map(|bounds| {
+            let end = begun.saturating_add(bounds.max_time);
+            (bounds, end)
+        });
         Self {
             doors,
             now,
             given,
             notices: session.notices.clone(),
             secrets: session.secrets.clone(),
+            bounds,
             is_other_machine: false,
             has_environment: false,
             dotenv,
@@ -290,6 +304,18 @@ impl Sources for MachineSources {
         let walked = self.doors.files.walk(directory, &|_, _| WalkStep::List);
         let entries = walked.ok().flatten().unwrap_or_default().into_iter();
         entries.filter_map(|entry| entry.path.to_str().map(str::to_owned)).collect()
+    }
+
+    fn hides_directory(&self, directory: &Path) -> bool {
+        let canonical = self.doors.files.canonical(directory);
+        self.bounds.is_some() && !canonical.is_ok_and(|canonical| is_of_root(&canonical))
+    }
+
+    fn is_over(&self) -> bool {
+        self.bounds.as_ref().is_some_and(|(bounds, end)| {
+            bounds.canceller.cancellation().level() != CancellationLevel::Go
+                || self.doors.clock.monotonic() >= *end
+        })
     }
 
     fn version(&self, path: &Path) -> Option<FileVersion> {

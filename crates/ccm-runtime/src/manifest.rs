@@ -143,11 +143,6 @@ impl LoadedManifest<'_> {
         &self.warnings
     }
 
-    /// Returns `true` if a text that the manifest was read from holds a word.
-    pub fn mentions(&self, word: &str) -> bool {
-        self.loaded.texts().iter().any(|source| source.text.contains(word))
-    }
-
     /// Returns the values in the data of the manifest, each with the levels that it comes from.
     pub fn data(&self) -> EvaluatedData {
         EvaluatedData::of_manifest(self.loaded.data.clone())
@@ -190,7 +185,9 @@ impl LoadedManifest<'_> {
 
     /// Returns the order of the resources and their edges, without secrets.
     pub fn graph(&self, format: RenderFormat) -> String {
-        self.session.secrets.redact(&ccm_graph::render(&self.catalog, format)).into_owned()
+        let redacted = |text: &str| self.session.secrets.redact(text).into_owned();
+        // Pictures escape characters in a way in which a secret is not found any more.
+        redacted(&ccm_graph::render(&self.catalog, format, &redacted))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use ccm_engine::{DynGate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_governance::audit::AuditSource;
@@ -63,6 +64,8 @@ pub struct InputBounds {
     pub max_bytes: u64,
     /// Maximum number of these files.
     pub max_files: usize,
+    /// Maximum time in which the values of a manifest are computed before the run.
+    pub max_time: Duration,
     /// Handle that ends the reading.
     pub canceller: Canceller,
 }
@@ -179,7 +182,7 @@ impl Session {
             doors: Rc::clone(&doors),
             secrets: secrets.clone(),
             notices: notices.clone(),
-            is_bounded: bounds.is_some(),
+            bounds: bounds.clone(),
         });
         let places = GovernancePlaces { policy, audit, approvals };
         let governance =
@@ -264,7 +267,7 @@ impl Session {
     }
 
     /// Returns the time since the boot of the machine. Every process of a boot has the same one.
-    pub fn since_boot(&self) -> std::time::Duration {
+    pub fn since_boot(&self) -> Duration {
         self.doors.machine.since_boot()
     }
 

@@ -16,15 +16,15 @@ use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
 use crate::machine::MachineSources;
 use crate::notices::Notices;
-use crate::session::Notice;
+use crate::session::{InputBounds, Notice};
 
 /// Doors of a session, with its secrets and the receiver of its notices.
 pub(crate) struct SessionDoors {
     pub(crate) doors: Rc<OpenDoors>,
     pub(crate) secrets: Secrets,
     pub(crate) notices: Notices,
-    /// Somebody with fewer rights than this process may have named what is read.
-    pub(crate) is_bounded: bool,
+    /// Bounds of what is read, if somebody with fewer rights than this process may have named it.
+    pub(crate) bounds: Option<InputBounds>,
 }
 
 impl GovernanceDoors for SessionDoors {
@@ -41,7 +41,7 @@ impl GovernanceDoors for SessionDoors {
     }
 
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
-        self.doors.input(path, limit, self.is_bounded)
+        self.doors.input(path, limit, self.bounds.is_some())
     }
 
     fn facts(&self) -> Option<Value> {

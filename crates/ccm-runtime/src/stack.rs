@@ -71,7 +71,7 @@ impl<'r> RunStack<'r> {
             gate = Rc::new(policy);
         }
         if session.bounds.is_some() {
-            gate = Rc::new(CalledManifestGate::new(gate, manifest.input.reads().signed(), files));
+            gate = Rc::new(CalledManifestGate::new(gate, files));
         }
         if let Some(audit) = audit {
             gate = Rc::new(AuditGate { gate, audit: Rc::clone(&audit), verdicts });

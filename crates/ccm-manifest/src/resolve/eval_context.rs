@@ -93,6 +93,8 @@ pub(crate) struct EvalContext<'s> {
     pub(crate) renders: Cell<usize>,
     /// Total size of the values that expressions returned.
     computed: Cell<usize>,
+    /// The end of the time for loading was reported.
+    was_over: Cell<bool>,
     /// Errors from fetching facts and environment.
     errors: RefCell<Vec<Diagnostic>>,
     /// Files read before the managed files were known, and not yet attributed to a span.
@@ -197,6 +199,7 @@ impl<'s> EvalContext<'s> {
             templates: RefCell::default(),
             renders: Cell::default(),
             computed: Cell::default(),
+            was_over: Cell::default(),
             errors: RefCell::default(),
             early_reads: RefCell::default(),
             early_uses: RefCell::default(),
@@ -238,6 +241,21 @@ impl<'s> EvalContext<'s> {
         let path = Rc::new(ccm_expr::path::Path::parse(text));
         self.paths.borrow_mut().insert(text.into(), Rc::clone(&path));
         path
+    }
+
+    /// Returns `true` if the time for loading is over, which is an error of the manifest.
+    pub(crate) fn is_over(&self) -> bool {
+        if !self.sources.is_over() {
+            return false;
+        }
+        let error = Diagnostic::without_location(
+            DiagnosticKind::LimitExceeded,
+            "its expressions and templates take too long".to_owned(),
+        );
+        if !self.was_over.replace(true) {
+            self.errors.borrow_mut().push(error);
+        }
+        true
     }
 
     /// Returns the facts fetched so far.

@@ -121,6 +121,9 @@ impl<'a, 's> ManifestEvaluator<'a, 's> {
 impl ManifestEvaluator<'_, '_> {
     pub(crate) fn evaluate(&self, text: &str) -> Result<Value, EvalError> {
         self.context.set_doubts(Vec::new());
+        if self.is_over() {
+            return Err(EvalError::Reported);
+        }
         let read = self.context.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
@@ -166,6 +169,11 @@ impl ManifestEvaluator<'_, '_> {
             }
             outcome => outcome,
         }
+    }
+
+    /// Returns `true` if the time for loading is over. That of a run is another one.
+    fn is_over(&self) -> bool {
+        !matches!(self.phase, Phase::Runtime(_)) && self.context.is_over()
     }
 
     /// Returns the error about a name that does not exist, also in a part that an evaluation does not reach.
@@ -302,7 +310,11 @@ impl ManifestEvaluator<'_, '_> {
                     hints.push("`Item` is an entry of a map: write `Item.key` or `Item.value`".to_owned());
                 }
                 if path.len() == 2 && path[0] == "Manifest" {
-                    hints = vec!["write `Manifest.dir`, the directory of the manifest".to_owned()];
+                    hints = vec![match &*path[1] {
+                        "dir" => "others than root can change this directory: apply the manifest where root keeps it",
+                        _ => "write `Manifest.dir`, the directory of the manifest",
+                    }
+                    .to_owned()];
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));

@@ -1,10 +1,16 @@
 //! Errors that only the machine shows: shell text that its shell can't parse, and files that are not there.
 
-use ccm_model::Severity;
-use ccm_runtime::{GivenFacts, GivenValues, ManifestSource, RunMode, Session, ValidationExtent};
+use std::time::Duration;
+
+use ccm_host::CancellationLevel;
+use ccm_model::{Severity, StopCause};
+use ccm_runtime::{
+    Canceller, Config, GivenFacts, GivenValues, InputBounds, ManifestSource, RunMode, Session,
+    ValidationExtent,
+};
 use ccm_testkit::Scratch;
 
-use crate::{manifest_of, read, run, session};
+use crate::{config, manifest_of, read, run, session};
 
 /// Returns the errors of a manifest, each with the text at its place.
 fn errors(session: &Session, scratch: &Scratch, resources: &str) -> Vec<(String, String)> {
@@ -14,6 +20,38 @@ fn errors(session: &Session, scratch: &Scratch, resources: &str) -> Vec<(String,
     let found = errors.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let at = |span: ccm_model::Span| text.get(span.range()).unwrap_or_default().to_owned();
     found.map(|found| (found.span().map(at).unwrap_or_default(), found.message.clone())).collect()
+}
+
+/// Loads a manifest within a time, and a limit of one that is over, which every evaluation would exceed.
+#[test]
+fn values_that_take_too_long_are_an_error_once() {
+    let scratch = Scratch::new();
+    scratch.write("t.j2", "{{ data.x }}");
+    let resources = "
+    - exec: ['echo {{ 1 + 1 }}', 'echo {{ 2 + 2 }}']
+    - file: [{/nowhere/f: {source: t.j2}}]
+";
+    let load = |max_time, is_cancelled| {
+        let canceller = Canceller::new();
+        let bounds =
+            InputBounds { max_bytes: 1 << 20, max_files: 10, max_time, canceller: canceller.clone() };
+        let session = Session::open(Config { bounds: Some(bounds), ..config(&scratch) });
+        let path = manifest_of(&scratch, resources);
+        let text = "data: {x: 1}\n".to_owned() + &std::fs::read_to_string(&path).expect("the manifest");
+        scratch.write("manifest.yaml", text);
+        let input = read(&session, &path);
+        if is_cancelled {
+            canceller.raise(CancellationLevel::Stop, StopCause::Timeout { after: Duration::ZERO });
+        }
+        match session.load(&input) {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors.diagnostics.iter().map(|found| found.message.clone()).collect::<Vec<_>>(),
+        }
+    };
+    assert_eq!(load(Duration::from_secs(600), false), [""; 0]);
+    let over = "its expressions and templates take too long";
+    assert_eq!(load(Duration::ZERO, false).iter().filter(|message| *message == over).count(), 1);
+    assert!(load(Duration::from_secs(600), true).contains(&over.to_owned()));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ccm_host::state::{Directory, WriteLock};
-use ccm_host::{CapturedOutput, Command, Exit, Finished, canonical_path, is_of_root};
+use ccm_host::{CapturedOutput, Command, Exit, Finished};
 use ccm_model::{Event, Stream, error_layers, sha256};
 use ccm_policy::{Caller, PolicyRequest, ToolSet};
 use ccm_runtime::signed::{ManifestSignatureError, SignedManifest};
@@ -35,6 +36,8 @@ const MAX_LINES: usize = 1000;
 const MAX_SOURCES: u64 = 1 << 30;
 /// Maximum number of these files.
 const MAX_SOURCE_FILES: usize = 20_000;
+/// Maximum time in which the values of a manifest are computed before its run.
+const MAX_LOADING: Duration = Duration::from_secs(30);
 /// Name of a text in messages.
 const TEXT: &str = "the text";
 /// Directory of the texts of manifests in the state directory.
@@ -132,7 +135,7 @@ impl ToolBroker {
             resumed,
         };
         let denied = |answer: ToolAnswer| {
-            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None };
+            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None, exchangeable: None };
             self.refuse(&applied.governed(Value::Null), &verdict, answer)
         };
         let Some(config) = &self.apply else {
@@ -148,7 +151,6 @@ impl ToolBroker {
             Ok(of_caller) => of_caller,
             Err(answer) => return denied(*answer),
         };
-        let directory = path.parent().unwrap_or(Path::new("/")).to_owned();
         let bounds = Some(bounds(&context.canceller));
         let config = Config { requires_signed: true, bounds, ..config() };
         let session = Session::open(match of_caller.doors {
@@ -168,16 +170,15 @@ impl ToolBroker {
                 return denied(invalid(name, findings));
             }
         };
-        if loaded.mentions("Manifest") && !is_of_root(&canonical_path(&directory).unwrap_or(directory)) {
-            return denied(names_its_directory(name));
-        }
         if let Some(inputs) = of_caller.inputs
             && digest(&loaded).ok() != Some(inputs)
         {
             return denied(differs(name));
         }
         let authorised = match loaded.signature() {
-            Ok(_) if resumed.is_none() => AuthorisedCall { verdict: "allow", rule: None, approval: None },
+            Ok(_) if resumed.is_none() => {
+                AuthorisedCall { verdict: "allow", rule: None, approval: None, exchangeable: None }
+            }
             _ => match self.approve(checked, &applied, &loaded, &input) {
                 Ok(authorised) => authorised,
                 Err(answer) => return *answer,
@@ -216,7 +217,7 @@ impl ToolBroker {
         input: &Input,
     ) -> Result<AuthorisedCall, Box<ToolAnswer>> {
         let denied = |answer: ToolAnswer| {
-            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None };
+            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None, exchangeable: None };
             Box::new(self.refuse(&applied.governed(Value::Null), &verdict, answer))
         };
         if checked.policy.apply_settings().signed.is_some() {
@@ -232,7 +233,7 @@ impl ToolBroker {
                 _ => not_signed(applied.name, Some(&reason)),
             })
         };
-        let statement = loaded.statement(std::time::Duration::ZERO, &[]).map_err(unapproved)?;
+        let statement = loaded.statement(Duration::ZERO, &[]).map_err(unapproved)?;
         let Some(action) = action(&statement, input) else {
             let message =
                 format!("{} has more than {MAX_LINES} lines, which nobody can approve", applied.name);
@@ -379,7 +380,12 @@ fn action(statement: &SignedManifest, input: &Input) -> Option<Value> {
 
 /// Returns the bounds of what is read for a manifest.
 pub(super) fn bounds(canceller: &Canceller) -> InputBounds {
-    InputBounds { max_bytes: MAX_SOURCES, max_files: MAX_SOURCE_FILES, canceller: canceller.clone() }
+    InputBounds {
+        max_bytes: MAX_SOURCES,
+        max_files: MAX_SOURCE_FILES,
+        max_time: MAX_LOADING,
+        canceller: canceller.clone(),
+    }
 }
 
 pub(super) fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> {
@@ -403,13 +409,6 @@ pub(super) fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
     }
     let message = format!("{manifest} can't be applied: {}", read_tools::messages(&findings));
     ToolAnswer::error(kind, &message, None, &hints).with("findings", findings)
-}
-
-/// Returns the answer to a manifest that names its directory, which its caller may have chosen.
-fn names_its_directory(manifest: &str) -> ToolAnswer {
-    let message = format!("{manifest} uses `Manifest.dir`, and others than root can change this directory");
-    let hint = "apply it where root keeps it".to_owned();
-    ToolAnswer::error(AnswerKind::Denied, &message, None, &[hint])
 }
 
 /// Returns the answer to a manifest whose files are not read, because they are too many or too large.

@@ -140,7 +140,11 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
 
     /// Returns what is known of the manifest itself.
     fn manifest(&self) -> Value {
-        Value::map([("dir", self.evaluator.manifest.directory.to_str().map_or(Value::Null, Value::text))])
+        let directory = &self.evaluator.manifest.directory;
+        if self.evaluator.context.sources.hides_directory(directory) {
+            return Value::map::<&str>([]);
+        }
+        Value::map([("dir", directory.to_str().map_or(Value::Null, Value::text))])
     }
 
     pub(super) fn environment(&self) -> Option<Value> {

@@ -104,6 +104,12 @@ impl ExpressionScope<'_, '_, '_> {
         if rendering.mention(&text, &mut HashSet::new()) {
             return Err(self.leave_unchecked());
         }
+        if self.evaluator.is_over() {
+            return Err(FunctionError::new(
+                DiagnosticKind::LimitExceeded,
+                "loading the manifest takes too long",
+            ));
+        }
         self.rendering.borrow_mut().push(path);
         let rendered = templates::render(written, &text, &rendering);
         self.rendering.borrow_mut().pop();

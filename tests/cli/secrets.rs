@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{Called, Scratch};
 
 use crate::ccm;
 
@@ -264,6 +264,40 @@ fn secrets_are_not_in_graphs_and_errors() {
         assert_eq!(called.code, code, "{}", called.shown());
         assert_hidden(text, &called.shown());
     }
+}
+
+/// Pictures and links are shown in forms of their own.
+#[test]
+fn secrets_are_not_in_pictures_and_targets_of_links() {
+    let scratch = Scratch::new();
+    let link = scratch.at("link");
+    scratch.write(
+        "m.yaml",
+        format!(
+            "data:\n  # @sensitive\n  token: \"tok\\\"en5 &<f3a>'\\\\9be\"\nccm:\n  resources:\n    - exec: [\"x {{{{ Data.token }}}}\": {{command: \"true\"}}]\n    - file: [{link}: {{ensure: link, target: /opt/new-place-5f3a, sensitive: true}}]\n"
+        ),
+    );
+    std::os::unix::fs::symlink("/opt/old-place-5f3a", &link).expect("a link");
+    let hidden = |called: &Called| {
+        for part in ["en5", "f3a", "9be", "new-place", "old-place"] {
+            assert!(!called.shown().contains(part), "{part}: {}", called.shown());
+        }
+    };
+    for format in ["text", "dot", "mermaid", "json"] {
+        let called = ccm(&scratch, &["graph", "m.yaml", "--output", format]).run();
+        assert!(called.stdout.contains("redacted"), "{}", called.shown());
+        hidden(&called);
+    }
+    for output in ["--diff", "--output=jsonl", "--output=json", "--output=log"] {
+        for noop in [true, false] {
+            let mut arguments = vec!["apply", "m.yaml", output];
+            arguments.extend(noop.then_some("--noop"));
+            let called = ccm(&scratch, &arguments).run();
+            assert_eq!(called.code, 0, "{}", called.shown());
+            hidden(&called);
+        }
+    }
+    hidden(&ccm(&scratch, &["history", "last"]).run());
 }
 
 #[test]

@@ -22,21 +22,32 @@ pub enum RenderFormat {
 
 /// Writes the graph of a catalog. In pictures, arrows point in the direction of time: from a dependency to
 /// its dependants. Only pictures show a cycle; text and JSON leave out resources that could never run.
-pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
+///
+/// `shown` returns the form of a name that may be shown. Pictures escape what it returns.
+pub fn render(catalog: &Catalog, format: RenderFormat, shown: &dyn Fn(&str) -> String) -> String {
     let graph = Graph::of(catalog);
+    let labelled = Names { catalog, shown };
     let mut out = String::new();
     let written = match format {
-        RenderFormat::Dot => dot(&mut out, catalog, &graph),
-        RenderFormat::Mermaid => mermaid(&mut out, catalog, &graph),
-        RenderFormat::Text => text(&mut out, catalog, &graph),
+        RenderFormat::Dot => dot(&mut out, &labelled, &graph),
+        RenderFormat::Mermaid => mermaid(&mut out, &labelled, &graph),
+        RenderFormat::Text => text(&mut out, &labelled, &graph),
         RenderFormat::Json => json(&mut out, catalog, &graph),
     };
     debug_assert!(written.is_ok(), "a String takes everything");
     out
 }
 
-fn label(catalog: &Catalog, index: ResourceIndex) -> String {
-    escape_control(&catalog.resource(index).id.to_string()).into_owned()
+/// Names of resources as they are shown.
+struct Names<'a> {
+    catalog: &'a Catalog,
+    shown: &'a dyn Fn(&str) -> String,
+}
+
+impl Names<'_> {
+    fn label(&self, index: ResourceIndex) -> String {
+        escape_control(&(self.shown)(&self.catalog.resource(index).id.to_string())).into_owned()
+    }
 }
 
 /// Returns `true` if the manifest does not name this dependency.
@@ -49,7 +60,8 @@ fn picture_id(index: ResourceIndex) -> String {
     format!("r{}", index.get() + 1)
 }
 
-fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+fn dot(out: &mut String, labelled: &Names<'_>, graph: &Graph) -> std::fmt::Result {
+    let catalog = labelled.catalog;
     writeln!(out, "// An arrow points from a dependency to the resource that depends on it.")?;
     writeln!(out, "// Solid: require. Dashed: subscribe.")?;
     if catalog.resources.iter().any(|resource| !resource.autorequired.is_empty()) {
@@ -58,7 +70,7 @@ fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     writeln!(out, "digraph ccm {{")?;
     writeln!(out, "  node [shape=box];")?;
     for index in catalog.indices() {
-        writeln!(out, "  {} [label=\"{}\"];", picture_id(index), dot_label(&label(catalog, index)))?;
+        writeln!(out, "  {} [label=\"{}\"];", picture_id(index), dot_label(&labelled.label(index)))?;
     }
     for index in catalog.indices() {
         let to = picture_id(index);
@@ -78,12 +90,13 @@ fn dot_label(label: &str) -> String {
     label.replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;")
 }
 
-fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
+fn mermaid(out: &mut String, labelled: &Names<'_>, graph: &Graph) -> std::fmt::Result {
+    let catalog = labelled.catalog;
     writeln!(out, "%% An arrow points from a dependency to the resource that depends on it.")?;
     writeln!(out, "%% Solid: require. Dotted: subscribe.")?;
     writeln!(out, "flowchart TD")?;
     for index in catalog.indices() {
-        writeln!(out, "  {}[\"{}\"]", picture_id(index), mermaid_label(&label(catalog, index)))?;
+        writeln!(out, "  {}[\"{}\"]", picture_id(index), mermaid_label(&labelled.label(index)))?;
     }
     for index in catalog.indices() {
         let to = picture_id(index);
@@ -112,8 +125,9 @@ fn mermaid_label(label: &str) -> String {
 /// Maximum width of the column of names. Longer names do not widen it.
 const MAX_COLUMN_WIDTH: usize = 40;
 
-fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
-    let labels: Vec<String> = catalog.indices().map(|index| label(catalog, index)).collect();
+fn text(out: &mut String, labelled: &Names<'_>, graph: &Graph) -> std::fmt::Result {
+    let catalog = labelled.catalog;
+    let labels: Vec<String> = catalog.indices().map(|index| labelled.label(index)).collect();
     let width = |label: &String| label.chars().count();
     let widest = labels.iter().map(width).filter(|width| *width <= MAX_COLUMN_WIDTH).max().unwrap_or(0);
     let digits = labels.len().to_string().len();
@@ -164,6 +178,10 @@ mod tests {
 
     use super::*;
 
+    fn rendered(catalog: &Catalog, format: RenderFormat) -> String {
+        render(catalog, format, &str::to_owned)
+    }
+
     /// Builds a catalog from ids with the positions that each requires and subscribes to.
     fn catalog(resources: &[(&str, &[u32], &[u32])]) -> Catalog {
         let dependencies = |on: &[u32]| {
@@ -195,14 +213,14 @@ mod tests {
 3  exec#reload   requires exec#a   subscribes to file#/etc/x
 4  exec#both     subscribes to file#/etc/x, exec#a
 ";
-        assert_eq!(render(&sample(), RenderFormat::Text), expected);
+        assert_eq!(rendered(&sample(), RenderFormat::Text), expected);
     }
 
     #[test]
     fn json_is_the_order_of_the_run() {
         let mut catalog = sample();
         catalog.resources[0].autorequired.push(ResourceIndex(2));
-        let rendered = render(&catalog, RenderFormat::Json);
+        let rendered = rendered(&catalog, RenderFormat::Json);
         let resource = |name: &str, require: &[&str], autorequire: &[&str], subscribe: &[&str]| json!({ "resource": name, "require": require, "autorequire": autorequire, "subscribe": subscribe });
         let expected = json!({ "resources": [
             resource("file#/etc/x", &[], &[], &[]),
@@ -217,17 +235,17 @@ mod tests {
     fn dependencies_that_the_manifest_does_not_name_are_marked() {
         let mut catalog = sample();
         catalog.resources[0].autorequired.push(ResourceIndex(2));
-        let text = render(&catalog, RenderFormat::Text);
+        let text = rendered(&catalog, RenderFormat::Text);
         assert!(
             text.contains("exec#reload   needs exec#a (autorequire)   subscribes to file#/etc/x"),
             "{text}"
         );
-        let dot = render(&catalog, RenderFormat::Dot);
+        let dot = rendered(&catalog, RenderFormat::Dot);
         assert!(
             dot.contains("// Gray: added by autorequire.\n") && dot.contains("r3 -> r1 [color=gray];"),
             "{dot}"
         );
-        assert!(render(&catalog, RenderFormat::Mermaid).contains("r3 -->|needs| r1"));
+        assert!(rendered(&catalog, RenderFormat::Mermaid).contains("r3 -->|needs| r1"));
     }
 
     #[test]
@@ -236,7 +254,7 @@ mod tests {
         let mut resources: Vec<(&str, &[u32], &[u32])> =
             vec![(&long, &[9], &[]), ("exec#b\n\u{9b}2J", &[9], &[])];
         resources.resize(10, ("exec#c", &[], &[]));
-        let lines = render(&catalog(&resources), RenderFormat::Text);
+        let lines = rendered(&catalog(&resources), RenderFormat::Text);
         let shown: Vec<&str> = lines.lines().collect();
         assert_eq!(shown.len(), 10);
         assert_eq!(shown[0], " 1  exec#c");
@@ -260,7 +278,7 @@ digraph ccm {
   r3 -> r4 [style=dashed];
 }
 "#;
-        assert_eq!(render(&sample(), RenderFormat::Dot), expected);
+        assert_eq!(rendered(&sample(), RenderFormat::Dot), expected);
     }
 
     #[test]
@@ -277,7 +295,7 @@ flowchart TD
   r2 -.-> r4
   r3 -.-> r4
 "#;
-        assert_eq!(render(&sample(), RenderFormat::Mermaid), expected);
+        assert_eq!(rendered(&sample(), RenderFormat::Mermaid), expected);
     }
 
     #[test]
@@ -300,16 +318,16 @@ flowchart TD
         ] {
             let catalog = catalog(&[(id, &[], &[])]);
             let dot = format!("  r1 [label=\"{dot}\"];");
-            assert_eq!(render(&catalog, RenderFormat::Dot).lines().nth(4), Some(&*dot), "{id}");
+            assert_eq!(rendered(&catalog, RenderFormat::Dot).lines().nth(4), Some(&*dot), "{id}");
             let mermaid = format!("  r1[\"{mermaid}\"]");
-            assert_eq!(render(&catalog, RenderFormat::Mermaid).lines().nth(3), Some(&*mermaid), "{id}");
+            assert_eq!(rendered(&catalog, RenderFormat::Mermaid).lines().nth(3), Some(&*mermaid), "{id}");
         }
     }
 
     #[test]
     fn pictures_show_a_cycle_too() {
         let catalog = catalog(&[("exec#a", &[1], &[]), ("exec#b", &[], &[0])]);
-        assert!(render(&catalog, RenderFormat::Dot).contains("  r2 -> r1;\n  r1 -> r2 [style=dashed];\n"));
-        assert!(render(&catalog, RenderFormat::Mermaid).ends_with("  r2 --> r1\n  r1 -.-> r2\n"));
+        assert!(rendered(&catalog, RenderFormat::Dot).contains("  r2 -> r1;\n  r1 -> r2 [style=dashed];\n"));
+        assert!(rendered(&catalog, RenderFormat::Mermaid).ends_with("  r2 --> r1\n  r1 -.-> r2\n"));
     }
 }

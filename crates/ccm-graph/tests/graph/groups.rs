@@ -92,7 +92,7 @@ proptest! {
             prop_assert_eq!(graph.with_requirements(&[index]), oracle.with_requirements(&[index]));
         }
         for format in [RenderFormat::Dot, RenderFormat::Mermaid, RenderFormat::Text] {
-            prop_assert_eq!(render(&catalog, format), render(&written_out(&catalog), format));
+            prop_assert_eq!(render(&catalog, format, &str::to_owned), render(&written_out(&catalog), format, &str::to_owned));
         }
     }
 }
@@ -129,5 +129,5 @@ fn members_come_between_what_the_node_depends_on_and_the_node() {
 6  exec#node                requires exec#member, exec#node of the inner, exec#before
 7  exec#after               requires exec#node
 ";
-    assert_eq!(render(&catalog, RenderFormat::Text), expected);
+    assert_eq!(render(&catalog, RenderFormat::Text, &str::to_owned), expected);
 }

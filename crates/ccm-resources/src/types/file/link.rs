@@ -13,6 +13,7 @@ use super::rules::FileRule;
 use super::state::FileState;
 use crate::parts::backup::back_up;
 use crate::support::file_failure::file_failure;
+use crate::support::secret_content::mark_secret;
 
 /// Change that makes a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub(crate) enum LinkChange {
 pub(super) fn status(file: &DesiredFile, before: bool, context: &Context<'_>) -> Result<FileState, Failure> {
     let files = context.host.files;
     let link = files.link_target(&file.path).map_err(|error| file_failure(&error))?;
+    if file.sensitive {
+        let targets = [link.as_deref(), target(file)].into_iter().flatten();
+        targets.for_each(|target| mark_secret(target.as_os_str().as_encoded_bytes(), context.secrets));
+    }
     let mut state = FileState {
         link,
         can_back_up: context.state_directory.is_some(),

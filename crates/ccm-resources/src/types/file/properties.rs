@@ -28,7 +28,7 @@ properties! {
         /// Permissions in octal digits, such as `0644`; a directory gets `x` wherever `mode` gives `r` or `w`.
         mode: FileMode { default: Some("not managed; new files have `0644`, new directories `0755`") },
         /// Path that a link leads to: absolute, or relative to the directory of the link. Only with `ensure: link`.
-        target: LinkTarget,
+        target: LinkTarget { sensitive: true },
         /// With `ensure: directory`, owner, group and mode hold for everything in the directory, and not only for what
         /// `source` brings.
         recurse: bool { default: Some("`false`") },
@@ -45,8 +45,8 @@ properties! {
         /// Command, or a list of commands, that checks new content. `%s` is the path of a private copy of it. If one
         /// does not exit with 0, the file stays as it is.
         validate: OneOrMany<Text> { syntax: TextSyntax::Argv, foreign_names: &["validate_cmd", "check_cmd"] },
-        /// Show neither the content nor its size or checksum, not even in a diff. Once the file is
-        /// reached, ccm hides content of at most 64 KiB everywhere else.
+        /// Show neither the content nor its size or checksum, not even in a diff, and not where a link leads. Once the file
+        /// is reached, ccm hides content of at most 64 KiB everywhere else.
         sensitive: bool { default: Some("`false`") },
     }
 }

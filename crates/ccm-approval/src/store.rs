@@ -73,6 +73,16 @@ impl ApprovalStore {
             for (directory, mode) in [(&root, 0o750), (&pending, 0o750), (&inbox, 0o1730)] {
                 directory.share(group, mode).map_err(failed(directory, "", "shared"))?;
             }
+            // The group may be younger than the store.
+            let names = pending.names().map_err(failed(&pending, "", "read"))?;
+            for (directory, name) in
+                names.iter().map(|name| (&pending, &**name)).chain([(&root, secrets::PUBLIC_KEY)])
+            {
+                match directory.share_file(name, group) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    shared => shared.map_err(failed(directory, name, "shared"))?,
+                }
+            }
         }
         let key = secrets::make_key(&root, group)?;
         let salt = secrets::make_salt(&root)?;

@@ -11,7 +11,7 @@ use crate::intent_key::{IntentKey, IntentKeyError};
 use crate::refusal::ApprovalStoreError;
 
 const KEY: &str = "key";
-const PUBLIC_KEY: &str = "key.pub";
+pub(super) const PUBLIC_KEY: &str = "key.pub";
 const SALT: &str = "salt";
 
 /// Reads the key of ccm; `None` if there is none yet.

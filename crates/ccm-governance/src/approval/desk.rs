@@ -114,7 +114,7 @@ impl Governance {
     /// Returns the intents that wait, were approved, rejected or used, or have ended, the oldest first.
     pub fn approval_requests(&self) -> Result<Vec<ListedIntent>, ApprovalsError> {
         let mut listed = Vec::new();
-        if let Some(reader) = self.of_machine() {
+        if let Some(reader) = self.of_machine()? {
             let waiting = reader.waiting()?;
             listed.extend(waiting.into_iter().map(|intent| self.listed_of_machine(intent)));
         }
@@ -241,7 +241,7 @@ impl Governance {
                 Err(found) => refusal = found,
             }
         }
-        if let Some(reader) = self.of_machine()
+        if let Ok(Some(reader)) = self.of_machine()
             && let Ok(intent) = reader.find(name)
         {
             return Ok((IntentPlace::Machine(reader), intent));

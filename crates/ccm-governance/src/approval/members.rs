@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_approval::{ApprovalState, IntentDocument, ListedIntent, PendingReader};
+use ccm_approval::{ApprovalState, ApprovalStoreError, IntentDocument, ListedIntent, PendingReader};
 use ccm_host::current_user;
 use ccm_model::parse_timestamp;
 
@@ -14,12 +14,15 @@ const OF_MACHINE: &str = "/var/lib/ccm/approvals";
 
 impl Governance {
     /// Returns the waiting intents of the machine, if this user is not the owner of their store and may read them.
-    pub(super) fn of_machine(&self) -> Option<PendingReader> {
+    pub(super) fn of_machine(&self) -> Result<Option<PendingReader>, ApprovalStoreError> {
         if self.places.approvals.is_some() || current_user() == 0 {
-            return None;
+            return Ok(None);
         }
-        // Who may not read the store has no intents of the machine.
-        PendingReader::open(Path::new(OF_MACHINE)).ok().flatten()
+        match PendingReader::open(Path::new(OF_MACHINE)) {
+            // Who may not read the store has no intents of the machine.
+            Err(ApprovalStoreError::State(_)) => Ok(None),
+            opened => opened,
+        }
     }
 
     /// Returns an intent of the machine as one that waits: who has approved it is not for the group to see.

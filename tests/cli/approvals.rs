@@ -73,6 +73,100 @@ pub(crate) fn on_machine(test: &str) -> Option<Scratch> {
 }
 
 #[test]
+fn a_group_that_is_made_later_reads_what_waits() {
+    let later = MEMBER.replacen(
+        "echo 'ccm-approvers",
+        "ccm apply site.yaml > /dev/null || true\necho 'ccm-approvers",
+        1,
+    );
+    on_machine(&format!(
+        r#"{later}
+test -n "$(ccm approvals | grep 'exec#make it')"
+fails 0 as_alice approvals
+shows 'nothing waits'
+# The next request opens the store, with what waited before.
+sed 's/make it/other/; s/made/other/' site.yaml > other.yaml
+fails 4 ccm apply other.yaml
+fails 0 as_alice approvals
+shows 'exec#make it'
+shows 'exec#other'
+for CODE in $(ccm approvals | grep '^....  ' | cut -c1-4); do as_alice approve "$CODE" --yes; done
+fails 0 ccm apply site.yaml
+fails 0 ccm apply other.yaml
+# A store that can't be read is not empty.
+chmod 600 /var/lib/ccm/approvals/key.pub
+fails 1 as_alice approvals
+shows 'key.pub can.t be read'
+"#
+    ));
+}
+
+#[test]
+fn what_others_can_exchange_before_it_runs_is_not_approved() {
+    on_machine(&format!(
+        r#"{MEMBER}
+cat > /etc/ccm/policy.yaml <<END
+ccm_policy: 1
+rules:
+  - {{match: {{program: [sh, make, python3]}}, ask: true}}
+END
+mkdir -p ours theirs/empty
+for directory in ours theirs; do
+  echo 'echo ran > /var/lib/made' | tee $directory/x.sh > $directory/input
+  printf 'open("/var/lib/made", "w")' > $directory/x.py
+  printf 'all:\n\techo ran > /var/lib/made\n' > $directory/Makefile
+done
+chown -R 4322 theirs
+# A file of root in a directory of root that a list opens.
+mkdir listed
+cp ours/x.sh listed
+setfacl -m u:4322:rwx listed || rm -r listed
+applies() {{
+  cat > site.yaml <<END
+ccm: {{resources: [exec: [{{x: {{command: $1, cwd: $2}}}}]]}}
+END
+  ccm apply site.yaml > out 2>&1 && found=0 || found=$?
+  test "$found" = 4 || {{ cat out; exit 97; }}
+}}
+refused() {{
+  applies "$1" "$2"
+  shows 'can exchange .* before it runs'
+  shows 'run a copy in a directory that only root can change'
+  test -z "$(ccm approvals | grep 'exec#x')" || exit 96
+}}
+refused "sh $PWD/theirs/x.sh" /
+refused "sh x.sh" "$PWD/theirs"
+refused "python3 $PWD/theirs/x.py" /
+cat > copy.yaml <<END
+ccm: {{resources: [file: [{{/var/lib/copied: {{source: $PWD/theirs/input}}}}]]}}
+END
+echo '  - {{match: {{effect: write, path: /var/lib/copied}}, ask: true}}' >> /etc/ccm/policy.yaml
+fails 4 ccm apply copy.yaml
+shows 'can exchange .* before it is copied'
+sed -i s/theirs/ours/ copy.yaml
+fails 4 ccm apply copy.yaml
+shows 'approve it with'
+fails 0 ccm approve "$(code)" --key key --yes
+echo 'other' >> ours/input
+fails 4 ccm apply copy.yaml
+test ! -e /var/lib/copied
+fails 0 ccm approvals reject "$(code)" --reason 'changed'
+cp theirs/input ours
+refused make "$PWD/theirs"
+refused "make -C $PWD/theirs" /
+refused "make all" "$PWD/theirs/empty"
+refused "sh $PWD/ours/x.sh $PWD/theirs/input" /
+test ! -e listed || refused "sh $PWD/listed/x.sh" /
+applies "sh $PWD/ours/x.sh $PWD/ours/input" /
+shows 'approve it with'
+fails 0 ccm approve "$(code)" --key key --yes
+fails 0 ccm apply site.yaml
+test -e /var/lib/made
+"#
+    ));
+}
+
+#[test]
 fn an_approval_with_the_key_of_an_agent_is_used_by_the_next_run() {
     on_machine(
         r#"

@@ -99,7 +99,7 @@ fn an_approval_covers_every_file_that_the_call_runs() {
         r#"{MEMBER}{TOOLS}
 # A call, and the change of a file between its approval and its start.
 covers() {{
-  rm -rf work && mkdir work && chmod 777 work
+  rm -rf work conftest.py .git && mkdir work && chmod 777 work
   (cd work
   echo 'echo good > made' | tee x.sh y.sh > .profile-like
   printf 'open("made", "w")' > x.py
@@ -133,6 +133,7 @@ covers exec "echo '# other' >> shell" -- ./script
 covers exec "echo 'print(1)' > x.py" -- python3 x.py
 covers exec "printf 'all:\n\ttouch made\n' > Makefile" -- make
 covers exec "printf 'all:\n\ttouch made\n' > GNUmakefile" -- make
+covers exec "mkdir -p ../.git/hooks; echo '$evil' > ../.git/hooks/pre-commit; chmod +x ../.git/hooks/pre-commit" -- git status
 covers exec "mkdir -p d; printf 'all:\n\ttouch made\n' > d/Makefile" -- make -C d
 covers exec "echo '$evil' > x.sh" -- tar -cf made -I ./x.sh x.py
 covers exec "echo '$evil' > y.sh" 'xargs -a y.sh echo'

@@ -6,6 +6,7 @@ mod covered_files;
 mod document;
 mod explained;
 mod gate;
+mod implied_files;
 mod intended;
 mod judging;
 mod loading;

@@ -51,7 +51,7 @@ classes! {
     Kernel = "kernel", Deny, Deny, "changes the running kernel: modules, its memory, its image";
     Govern = "govern", Deny, Deny, "changes the governance itself: policies, approvals, audit records";
     Secrets = "secrets", Deny, Deny, "reads or replaces keys, passwords and other credentials";
-    RemoteShell = "remote_shell", Deny, Deny, "gives a shell of this machine to another, or opens a raw connection";
+    RemoteShell = "remote_shell", Deny, Deny, "gives a shell of this machine to another, or opens a connection of the shell, such as `/dev/tcp/HOST/PORT`";
     Metadata = "metadata", Deny, Deny, "asks the metadata service of a cloud, which hands out credentials";
     SignalAll = "signal_all", Deny, Deny, "sends a signal to init, or to every process";
     ContainerOpen = "container_open", Deny, Deny, "starts a container that opens the machine";

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use ccm_host::state::{Directory, StateError};
+use ccm_host::state::{Directory, StateError, WriteLock};
 use ccm_host::{Process, RunningProcess, process_start, random};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,8 @@ use crate::caller::ToolCaller;
 
 /// Directory of the records in the state directory.
 const DIRECTORY: &str = "tool-processes";
+/// Lock of the calls that begin.
+const LOCK: &str = "tool-processes.lock";
 /// Maximum size of a record.
 const MAX_RECORD: u64 = 256 << 10;
 
@@ -28,6 +30,20 @@ pub(crate) enum RegistryError {
         /// Error of the system.
         source: io::Error,
     },
+    /// The call has to run alone, or another one does.
+    #[error("{0}")]
+    Busy(BusyCalls),
+}
+
+/// Calls beside which a call can't begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BusyCalls {
+    /// Processes of other calls still run.
+    #[error("processes of other calls still run, and could exchange a file that was approved before it runs")]
+    Others,
+    /// An approved call runs, whose files no other call may exchange.
+    #[error("an approved call runs alone at the moment")]
+    Alone,
 }
 
 /// Record of the processes of one call.
@@ -43,6 +59,9 @@ struct CallProcesses {
     broker: Option<ProcessName>,
     /// Processes that were left running.
     left: Vec<ProcessName>,
+    /// No other call may begin until this one ends.
+    #[serde(default)]
+    is_alone: bool,
 }
 
 /// Number and start of a process.
@@ -90,16 +109,21 @@ impl ProcessRegistry {
         RegistryError::Record { path: self.state.join(DIRECTORY), source }
     }
 
-    /// Records that this process runs a call.
+    /// Records that this process runs a call. A call that runs alone begins beside no other one, and no other one beside it:
+    /// processes of calls can write what this one runs.
     pub(crate) fn begin(
         &self,
         caller: &ToolCaller,
-        tool: &str,
-        intent: &str,
+        (tool, intent): (&str, &str),
         own: (i32, u64),
+        is_alone: bool,
     ) -> Result<RegisteredCall, RegistryError> {
         let state = Directory::open_private(&self.state)?;
         let directory = state.make(DIRECTORY).map_err(|error| self.failed(error))?;
+        let _lock = WriteLock::take(&state, LOCK).map_err(|error| self.failed(error))?;
+        if let Some(busy) = self.busy(&directory, is_alone).map_err(|error| self.failed(error))? {
+            return Err(RegistryError::Busy(busy));
+        }
         let record = CallProcesses {
             intent: intent.to_owned(),
             tool: tool.to_owned(),
@@ -108,11 +132,32 @@ impl ProcessRegistry {
             boot: self.boot.clone(),
             broker: Some(ProcessName { pid: own.0, started: own.1 }),
             left: Vec::new(),
+            is_alone,
         };
         let name = format!("{:032x}.json", random());
         let call = RegisteredCall { directory, name, record };
         call.write().map_err(|error| self.failed(error))?;
         Ok(call)
+    }
+
+    /// Returns the calls beside which a call that runs alone can't begin.
+    pub(crate) fn others(&self) -> Result<Option<BusyCalls>, RegistryError> {
+        let Some(state) = Directory::open(&self.state)? else { return Ok(None) };
+        match state.enter(DIRECTORY) {
+            Ok(directory) => self.busy(&directory, true).map_err(|error| self.failed(error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn busy(&self, directory: &Directory, is_alone: bool) -> io::Result<Option<BusyCalls>> {
+        let names = directory.names()?;
+        let records = names.iter().filter_map(|name| read(directory, name));
+        let mut running = records.filter(|record| record.boot == self.boot && (is_alone || record.is_alone));
+        let found = running.find(|record| {
+            record.broker.is_some_and(|broker| is_running(&broker)) || !record.running().is_empty()
+        });
+        Ok(found.map(|record| if record.is_alone { BusyCalls::Alone } else { BusyCalls::Others }))
     }
 
     /// Returns the running processes of the calls of a caller, and removes records of calls without any.
@@ -196,6 +241,7 @@ impl RegisteredCall {
         };
         self.record.left = left.iter().filter_map(name).collect();
         self.record.broker = None;
+        self.record.is_alone = false;
         if !self.record.left.is_empty() && self.write().is_ok() {
             // The record stays.
             self.name.clear();
@@ -208,5 +254,57 @@ impl Drop for RegisteredCall {
         if !self.name.is_empty() {
             let _next_time = self.directory.remove_file(&self.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_host::own_process;
+    use ccm_testkit::Scratch;
+
+    use super::*;
+    use crate::caller::CallerKind;
+
+    #[test]
+    fn a_call_that_runs_alone_has_no_other_beside_it() {
+        let scratch = Scratch::new();
+        let of = |state: &str| ProcessRegistry::new(scratch.path().join(state), "boot".to_owned(), true);
+        let caller = |uid| ToolCaller {
+            kind: CallerKind::Cli,
+            user: "agent".to_owned(),
+            uid,
+            pid: 1,
+            client: None,
+            connection: None,
+        };
+        let begin_in = |registry: &ProcessRegistry, uid, is_alone| {
+            registry.begin(&caller(uid), ("exec", "01"), own_process(), is_alone).map_err(|error| match error
+            {
+                RegistryError::Busy(busy) => busy,
+                error => panic!("{error}"),
+            })
+        };
+        let registry = of("one");
+        let begin = |uid, is_alone| begin_in(&registry, uid, is_alone);
+        assert_eq!(registry.others().expect("records"), None);
+        let first = begin(1, false).expect("a call");
+        let second = begin(1, false).expect("a call");
+        assert_eq!(begin(1, true).err(), Some(BusyCalls::Others));
+        // Users share the workspace.
+        assert_eq!(begin(2, true).err(), Some(BusyCalls::Others));
+        second.end(&[]);
+        // What a call leaves running could exchange files as well.
+        let (pid, _) = own_process();
+        first.end(&[Process { pid, name: "left".to_owned(), holds_output: false }]);
+        assert_eq!(registry.others().expect("records"), Some(BusyCalls::Others));
+        let registry = of("other");
+        let begin = |uid, is_alone| begin_in(&registry, uid, is_alone);
+        let alone = begin(1, true).expect("a call");
+        for is_alone in [false, true] {
+            assert_eq!(begin(1, is_alone).err(), Some(BusyCalls::Alone));
+        }
+        drop(alone);
+        begin(1, false).expect("a call").end(&[]);
+        assert_eq!(registry.others().expect("records"), None);
     }
 }

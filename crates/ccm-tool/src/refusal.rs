@@ -6,6 +6,7 @@ use ccm_runtime::policy::{JudgedRequest, cause_text, refusal_text};
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::{ApprovalFailure, IntentHandle};
 use crate::call::CodeLanguage;
+use crate::process_registry::{BusyCalls, RegistryError};
 use crate::records::RecordFailure;
 
 /// Returns the answer to a call that the policy denies: the message of the guard, the reason, and what to do instead.
@@ -89,4 +90,27 @@ pub(crate) fn unrecorded(failure: &RecordFailure) -> ToolAnswer {
         Some("nothing runs that can't be recorded"),
         &hints,
     )
+}
+
+/// Returns the answer to a call that can't begin beside others.
+pub(crate) fn busy(busy: BusyCalls) -> ToolAnswer {
+    let hint = match busy {
+        BusyCalls::Others => "wait until other calls have ended, end what they left running, and call again",
+        BusyCalls::Alone => "call again when it has ended",
+    };
+    ToolAnswer::error(AnswerKind::NotTried, &busy.to_string(), None, &[hint.to_owned()])
+}
+
+/// Returns the answer to a call whose files were exchanged just before it began.
+pub(crate) fn exchanged() -> ToolAnswer {
+    let message = "a file of the call has changed after its approval was used";
+    let hints = ["call the tool again, and let the new call be approved".to_owned()];
+    ToolAnswer::error(AnswerKind::ApprovalEnded, message, None, &hints)
+}
+
+/// Returns the answer to a call whose processes can't be recorded.
+pub(crate) fn unregistered(error: &RegistryError) -> ToolAnswer {
+    let message = ccm_model::error_layers(error).join(": ");
+    let hint = "let an operator look at the state directory".to_owned();
+    ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use ccm_approval::{IntendedAction, IntendedProgram, IntendedSandbox, IntentContent};
 use ccm_engine::{ChangeRequest, Verdict as GateVerdict};
-use ccm_host::{Command, Role, sha256};
+use ccm_host::{Command, OtherWriters, Role, sha256, started_by, uid_of};
 use ccm_model::{Intent, REDACTED};
 use ccm_policy::{Analysis, ApprovalConditions, Policy, PolicyDecision};
 
-use super::covered_files::{CoverageError, CoveredFiles};
+use super::covered_files::CoveredFiles;
 use super::intended::{approval_demands, asking_rules, grant_limits, intended_commands, unknown_parts};
 use super::policy_digest;
 use crate::approval::{APPLY_TIME, ApprovalAnswer, RunIntents, apply_caller};
@@ -122,8 +122,19 @@ impl<'s> ApprovalDesk<'s> {
         };
         let programs = match covered {
             Ok(programs) => programs,
-            Err(error) => return uncovered(question, &error),
+            Err(error) => return uncovered(question, &ccm_model::error_layers(&error).join(": ")),
         };
+        if command.image.is_none() {
+            let trusted = trusted(command.identity.as_ref().map(|identity| identity.uid));
+            let program = command.program.to_str();
+            let open = self.covered.exchangeable(program, question.analysis, &programs, &trusted);
+            if let Some((path, writer)) = open {
+                let cause = format!("{writer} can exchange {} before it runs", path.display());
+                let hint = "run a copy in a directory that only root can change".to_owned();
+                let hints = std::iter::once(hint).chain(question.hints).collect();
+                return uncovered(Question { hints, ..question }, &cause);
+            }
+        }
         self.ask((resource, purpose), (action, programs, IntendedSandbox { profile: None, digest }), question)
     }
 
@@ -140,6 +151,13 @@ impl<'s> ApprovalDesk<'s> {
                 && let Some(source) = entry.value.as_text().filter(|source| !source.contains("://"))
             {
                 let path = request.resource.directory().join(source);
+                let open = OtherWriters::than(&trusted(None)).of(&path);
+                if let Some((path, writer)) = open {
+                    let cause = format!("{writer} can exchange {} before it is copied", path.display());
+                    let hint = "keep the source in a directory that only root can change".to_owned();
+                    let hints = std::iter::once(hint).chain(question.hints).collect();
+                    return uncovered(Question { hints, ..question }, &cause);
+                }
                 match self.governance.doors.files().read(&path, 0) {
                     Ok(read) => programs.insert(path.display().to_string(), read.sha256),
                     // What is in a directory can't be shown.
@@ -260,11 +278,17 @@ impl<'s> ApprovalDesk<'s> {
     }
 }
 
+/// Returns the users who may change what ccm runs: root, the user who runs ccm, who called sudo, and the user of a command.
+fn trusted(user: Option<u32>) -> Vec<u32> {
+    let by = started_by();
+    let sudo = by.sudo_user.as_deref().and_then(uid_of);
+    [0, by.uid].into_iter().chain(user).chain(sudo).collect()
+}
+
 /// Returns the refusal of a command whose files no approval can cover.
-fn uncovered(question: Question<'_>, error: &CoverageError) -> GateVerdict {
+fn uncovered(question: Question<'_>, cause: &str) -> GateVerdict {
     let Question { reason, hints, .. } = question;
-    let causes = ccm_model::error_layers(error).join(": ");
-    GateVerdict::Wait { reason: format!("{reason}; nobody can approve it: {causes}"), hints, intent: None }
+    GateVerdict::Wait { reason: format!("{reason}; nobody can approve it: {cause}"), hints, intent: None }
 }
 
 /// Returns the refusal of what can't be shown whole, so that nobody could know what he approves.

@@ -1,7 +1,7 @@
 //! The gate of a manifest that somebody with fewer rights has named: what it runs is what was approved.
 //!
-//! An approver signs or approves a manifest with the files that it copies. What its commands run beside these, the caller may
-//! be able to change, and in a copy of the manifest even what lies beside it.
+//! An approver signs or approves a manifest with the files that it copies, and a copy is compared while it is made. What its
+//! commands run beside these, the caller may be able to change at any time.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,25 +11,24 @@ use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
 use ccm_host::{Command, CommandOrigin, Files, is_of_root, search_path};
 use ccm_policy::{Analysis, CodeSource};
 
-use super::covered_files::{CoveredFiles, MAX_COVERED};
+use super::covered_files::CoveredFiles;
 use super::gate::analysis_of;
-use crate::signed::SignedFiles;
 
 /// Variables that every command has, with paths of the user. The search path is looked at by itself.
 const OF_USER: [&str; 7] = ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "XDG_RUNTIME_DIR"];
 
-/// Gate that refuses a command which runs or names a file that others than root can change and that nobody has approved.
+/// Gate that refuses a command which runs or names a file that others than root can change: it could be exchanged after any
+/// comparison with what was approved.
 pub struct CalledManifestGate<'s> {
     gate: Rc<dyn DynGate + 's>,
-    signed: Option<&'s SignedFiles>,
     files: &'s dyn Files,
     covered: CoveredFiles<'s>,
 }
 
 impl<'s> CalledManifestGate<'s> {
-    /// Puts this gate in front of another one. `signed` are the files that were approved with the manifest.
-    pub fn new(gate: Rc<dyn DynGate + 's>, signed: Option<&'s SignedFiles>, files: &'s dyn Files) -> Self {
-        Self { gate, signed, files, covered: CoveredFiles::new(files) }
+    /// Puts this gate in front of another one.
+    pub fn new(gate: Rc<dyn DynGate + 's>, files: &'s dyn Files) -> Self {
+        Self { gate, files, covered: CoveredFiles::new(files) }
     }
 
     /// Returns why nobody knows what a command would run.
@@ -56,11 +55,12 @@ impl<'s> CalledManifestGate<'s> {
             Ok(covered) => covered,
             Err(error) => return Some(ccm_model::error_layers(&error).join(": ")),
         };
-        let is_known = |(path, digest): (&String, &String)| {
-            self.is_of_root(Path::new(path)) || self.is_signed(path, digest)
-        };
-        if let Some((path, _)) = covered.iter().find(|file| !is_known(*file)) {
+        if let Some(path) = covered.keys().find(|path| !self.is_of_root(Path::new(path))) {
             return Some(changeable("runs", path));
+        }
+        let open = self.covered.exchangeable(command.program.to_str(), &analysis, &covered, &[0]);
+        if let Some((path, _)) = open {
+            return Some(changeable("may run what is in", &path.to_string_lossy()));
         }
         unknown_code(&analysis).or_else(|| self.changeable_path(command))
     }
@@ -68,10 +68,6 @@ impl<'s> CalledManifestGate<'s> {
     /// Returns `true` if only root can change what is at a path.
     fn is_of_root(&self, path: &Path) -> bool {
         self.files.canonical(path).is_ok_and(|canonical| is_of_root(&canonical))
-    }
-
-    fn is_signed(&self, path: &str, digest: &str) -> bool {
-        self.signed.is_some_and(|signed| signed.digest(Path::new(path)) == Some(digest))
     }
 
     /// Returns the problem of a path that a command names, in a word, a variable or its input: it may read what is there.
@@ -84,11 +80,7 @@ impl<'s> CalledManifestGate<'s> {
         let named = texts.iter().flat_map(|text| paths_in(text)).map(|path| command.cwd.join(path));
         let mut others =
             named.filter(|path| self.files.exists(path).unwrap_or(true) && !self.is_of_root(path));
-        let unknown = others.find(|path| {
-            let digest = self.files.digest(path, MAX_COVERED).ok();
-            !digest.is_some_and(|(digest, _)| self.is_signed(&path.to_string_lossy(), &digest))
-        });
-        unknown.map(|path| changeable("names", &path.to_string_lossy()))
+        others.next().map(|path| changeable("names", &path.to_string_lossy()))
     }
 }
 
@@ -101,7 +93,7 @@ fn paths_in(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn changeable(what: &str, path: &str) -> String {
-    format!("it {what} {path}, which others than root can change and nobody has approved")
+    format!("it {what} {path}, which others than root can change")
 }
 
 /// Returns the problem of code that is only known when it runs.
@@ -120,7 +112,7 @@ impl Gate for CalledManifestGate<'_> {
         if request.command.origin != CommandOrigin::Ccm
             && let Some(reason) = self.problem(request.command)
         {
-            let hint = "let an operator copy the file to a directory of root, or sign the manifest with `--also FILE`";
+            let hint = "copy the file to a directory of root, with a resource `file` of the manifest or by an operator";
             return Verdict::Deny { reason, hints: vec![hint.to_owned()] };
         }
         self.gate.before_command(request).await

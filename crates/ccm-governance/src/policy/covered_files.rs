@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileError, Files, script_interpreter};
+use ccm_host::{FileError, Files, OtherWriters, Writer, script_interpreter};
 use ccm_model::normalize;
 use ccm_policy::{AnalysedCommand, Analysis, CodeSource, Effect, EffectKind};
+
+use super::implied_files::implied_files;
 
 /// Maximum size of all files that an approval covers, in bytes.
 pub const MAX_COVERED: u64 = 256 << 20;
@@ -17,38 +19,6 @@ const MAX_NAMED: u64 = 16 << 20;
 
 /// Maximum number of interpreters that run each other.
 const MAX_INTERPRETERS: usize = 4;
-
-/// Files in the working directory that a program runs without being told.
-const IMPLIED: &[(&[&str], &[&str])] = &[
-    (&["make", "gmake", "bmake"], &["GNUmakefile", "makefile", "Makefile", "BSDmakefile"]),
-    (&["just"], &["justfile", "Justfile", ".justfile"]),
-    (&["task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"]),
-    (&["npm", "npx", "yarn", "pnpm", "bun"], &["package.json", ".npmrc", ".yarnrc.yml"]),
-    (&["rake"], &["Rakefile", "rakefile", "Rakefile.rb"]),
-    (&["bundle"], &["Gemfile"]),
-    (&["cargo"], &["Cargo.toml", "build.rs", ".cargo/config.toml"]),
-    (&["pytest"], &["conftest.py", "pytest.ini", "setup.cfg", "pyproject.toml"]),
-    (&["tox"], &["tox.ini"]),
-    (&["nox"], &["noxfile.py"]),
-    (&["scons"], &["SConstruct"]),
-    (&["ninja"], &["build.ninja"]),
-    (&["cmake"], &["CMakeLists.txt"]),
-    (&["meson"], &["meson.build"]),
-    (&["gradle"], &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
-    (&["mvn"], &["pom.xml"]),
-    (&["ant"], &["build.xml"]),
-    (
-        &["docker-compose", "podman-compose"],
-        &["docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"],
-    ),
-    (&["vagrant"], &["Vagrantfile"]),
-    (&["ansible-playbook", "ansible"], &["ansible.cfg"]),
-    (&["go"], &["go.mod", "go.work"]),
-    (&["pip", "pip3", "uv"], &["setup.py", "pyproject.toml", "setup.cfg"]),
-    (&["docker", "podman", "buildah"], &["Dockerfile", "Containerfile", "compose.yml", "compose.yaml"]),
-    (&["git"], &[".git/config"]),
-    (&["gdb"], &[".gdbinit"]),
-];
 
 /// Reason why no approval can cover the files that a command runs.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +35,14 @@ pub enum CoverageError {
         /// The reason.
         source: FileError,
     },
+}
+
+/// Paths of the files that a command runs or reads.
+struct CoveredPaths {
+    /// Files that run, whether they exist or not.
+    code: Vec<String>,
+    /// Existing files that its words name.
+    named: Vec<String>,
 }
 
 /// Digests of files that commands run, each read once.
@@ -88,25 +66,8 @@ impl<'f> CoveredFiles<'f> {
     ) -> Result<BTreeMap<String, String>, CoverageError> {
         let mut covered = BTreeMap::new();
         let mut left = MAX_COVERED;
-        let own = program.map(str::to_owned);
-        let mut paths: Vec<String> = own.into_iter().collect();
-        for command in &analysis.commands {
-            let named = named_paths(command);
-            let directories = named.iter().filter(|path| self.files.is_directory(path).unwrap_or(false));
-            let directories: Vec<&Path> =
-                [directory_of(command)].into_iter().chain(directories.map(PathBuf::as_path)).collect();
-            paths.extend(run_by(command, &directories));
-            // What the command itself makes or changes is another one for the next run.
-            let is_input = |path: &&PathBuf| {
-                let changes = |effect: &Effect| effect.kind != EffectKind::Read && effect.code.is_none();
-                let is_it =
-                    |effect: &Effect| effect.object.as_deref().is_some_and(|object| path.ends_with(object));
-                !command.effects.iter().any(|effect| changes(effect) && is_it(effect))
-            };
-            let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
-            let inputs = named.iter().filter(is_input).filter(is_short);
-            paths.extend(inputs.filter_map(|path| path.to_str().map(str::to_owned)));
-        }
+        let CoveredPaths { code, named } = self.paths(program, analysis);
+        let mut paths: Vec<String> = code.into_iter().chain(named).collect();
         paths.sort_unstable();
         paths.dedup();
         for path in paths {
@@ -120,6 +81,51 @@ impl<'f> CoveredFiles<'f> {
             }
         }
         Ok(covered)
+    }
+
+    /// Returns a file that a command runs or reads and that somebody else than these users can exchange, after it was read for
+    /// its digest. `covered` are the files that exist.
+    pub fn exchangeable(
+        &self,
+        program: Option<&str>,
+        analysis: &Analysis,
+        covered: &BTreeMap<String, String>,
+        trusted: &[u32],
+    ) -> Option<(PathBuf, Writer)> {
+        let others = OtherWriters::than(trusted);
+        // Where a file is missing, somebody could make it.
+        let of_missing = |path: &Path| {
+            path.ancestors()
+                .skip(1)
+                .find_map(|above| self.files.exists(above).unwrap_or(true).then(|| others.of(above)))
+        };
+        let missing =
+            self.paths(program, analysis).code.into_iter().filter(|path| !covered.contains_key(path));
+        let missing = missing.filter_map(|path| of_missing(Path::new(&path)).flatten());
+        covered.keys().filter_map(|path| others.of(Path::new(path))).chain(missing).next()
+    }
+
+    fn paths(&self, program: Option<&str>, analysis: &Analysis) -> CoveredPaths {
+        let mut paths =
+            CoveredPaths { code: program.map(str::to_owned).into_iter().collect(), named: Vec::new() };
+        for command in &analysis.commands {
+            let named = named_paths(command);
+            let directories = named.iter().filter(|path| self.files.is_directory(path).unwrap_or(false));
+            let directories: Vec<&Path> =
+                [directory_of(command)].into_iter().chain(directories.map(PathBuf::as_path)).collect();
+            paths.code.extend(run_by(command, &directories));
+            // What the command itself makes or changes is another one for the next run.
+            let is_input = |path: &&PathBuf| {
+                let changes = |effect: &Effect| effect.kind != EffectKind::Read && effect.code.is_none();
+                let is_it =
+                    |effect: &Effect| effect.object.as_deref().is_some_and(|object| path.ends_with(object));
+                !command.effects.iter().any(|effect| changes(effect) && is_it(effect))
+            };
+            let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
+            let inputs = named.iter().filter(is_input).filter(is_short);
+            paths.named.extend(inputs.filter_map(|path| path.to_str().map(str::to_owned)));
+        }
+        paths
     }
 
     fn digest(&self, path: &str, most: u64) -> Result<Option<(String, u64)>, CoverageError> {
@@ -174,7 +180,7 @@ fn named_paths(command: &AnalysedCommand) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the paths of the files that a simple command runs; those that it runs unasked in these directories.
+/// Returns the paths of the files that a simple command runs; those that it runs unasked in these directories and above.
 fn run_by(command: &AnalysedCommand, directories: &[&Path]) -> Vec<String> {
     let absolute = |directory: &Path, path: &str| directory.join(path).to_str().map(str::to_owned);
     let program = command.program.as_ref().and_then(|program| program.location.as_ref());
@@ -187,9 +193,9 @@ fn run_by(command: &AnalysedCommand, directories: &[&Path]) -> Vec<String> {
         .flat_map(|location| [name(&location.path), name(&location.canonical)])
         .flatten()
         .collect();
-    let implied = IMPLIED.iter().filter(|(programs, _)| names.iter().any(|name| programs.contains(&&**name)));
-    let implied = implied.flat_map(|(_, files)| *files);
-    let implied =
-        implied.flat_map(|file| directories.iter().filter_map(|directory| absolute(directory, file)));
+    // Programs look for such files in the directories above as well.
+    let above: Vec<&Path> = directories.iter().flat_map(|directory| directory.ancestors()).collect();
+    let implied = implied_files(&names)
+        .flat_map(|file| above.iter().filter_map(move |directory| absolute(directory, file)));
     program.map(|location| location.canonical.clone()).into_iter().chain(code).chain(implied).collect()
 }

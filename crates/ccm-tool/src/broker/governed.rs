@@ -1,12 +1,13 @@
 //! Verdict, approval and record of a call before it runs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ccm_host::Command;
 use ccm_model::{error_layers, sha256};
 use ccm_policy::{ApprovalMode, ApprovalNeed, PolicyVerdict};
 use ccm_runtime::CheckedPolicy;
-use ccm_runtime::policy::{CoveredFiles, JudgedRequest, policy_digest};
+use ccm_runtime::policy::{CoverageError, CoveredFiles, JudgedRequest, policy_digest};
 use serde_json::{Value, json};
 
 use super::ToolBroker;
@@ -53,7 +54,15 @@ pub(super) struct AuthorisedCall {
     pub(super) rule: Option<String>,
     /// Id of the approval that was used.
     pub(super) approval: Option<String>,
+    /// Files of an approval that somebody else than root can exchange, with their digests. Such a call runs alone.
+    pub(super) exchangeable: Option<CoveredDigests>,
 }
+
+/// Digests of files, by path.
+type CoveredDigests = BTreeMap<String, String>;
+
+/// Id of the approval that was used, and the digests of files that have to stay the same until the call begins.
+type UsedApproval = (String, Option<CoveredDigests>);
 
 impl GovernedCall<'_> {
     pub(super) fn entry<'r>(&'r self, authorised: &'r AuthorisedCall) -> RecordedCall<'r> {
@@ -81,7 +90,7 @@ impl ToolBroker {
         let judged = call.judged;
         let rule = refusal::rule(policy, judged);
         let verdict = judged.decision.verdict.name();
-        let mut authorised = AuthorisedCall { verdict, rule, approval: None };
+        let mut authorised = AuthorisedCall { verdict, rule, approval: None, exchangeable: None };
         let is_denied = judged.decision.verdict == PolicyVerdict::Deny && !judged.decision.is_allowed();
         if is_denied {
             return Err(Box::new(self.refuse(call, &authorised, refusal::denied(policy, judged, call.code))));
@@ -96,21 +105,43 @@ impl ToolBroker {
             return Ok(authorised);
         }
         match self.approved(checked, call, resumed) {
-            Ok(approval) => {
-                authorised.approval = Some(approval);
+            Ok((approval, exchangeable)) => {
+                (authorised.approval, authorised.exchangeable) = (Some(approval), exchangeable);
                 Ok(authorised)
             }
             Err(answer) => Err(Box::new(self.refuse(call, &authorised, *answer))),
         }
     }
 
-    /// Returns the id of the approval of a call, which is used up now.
+    /// Returns the digests of the files that a call runs, and `true` if somebody else than root can exchange one of them.
+    pub(super) fn covered(&self, call: &GovernedCall<'_>) -> Result<(CoveredDigests, bool), String> {
+        let files = CoveredFiles::new(self.session.files());
+        let cover = || {
+            let covered = files.of(None, &call.judged.analysis)?;
+            let is_open = files.exchangeable(None, &call.judged.analysis, &covered, &[0]).is_some();
+            Ok((covered, is_open))
+        };
+        let covered = ServedUser::view(self.served.as_ref(), cover).map_err(|error| error.to_string())?;
+        covered.map_err(|error: CoverageError| error_layers(&error).join(": "))
+    }
+
+    /// Returns the answer to a call that can't run alone now.
+    pub(super) fn busy(&self) -> Result<(), Box<ToolAnswer>> {
+        match self.registry()?.others() {
+            Ok(None) => Ok(()),
+            Ok(Some(busy)) => Err(Box::new(refusal::busy(busy))),
+            Err(error) => Err(Box::new(refusal::unregistered(&error))),
+        }
+    }
+
+    /// Returns the id of the approval of a call, which is used up now, and the files that have to be as they were approved when
+    /// the call begins.
     fn approved(
         &self,
         checked: &CheckedPolicy,
         call: &GovernedCall<'_>,
         resumed: Option<&StoredCall>,
-    ) -> Result<String, Box<ToolAnswer>> {
+    ) -> Result<UsedApproval, Box<ToolAnswer>> {
         let policy = &checked.policy;
         let (reason, _) = refusal::reason(policy, call.judged, call.code);
         let reason = Some(&*reason).filter(|reason| !reason.is_empty());
@@ -136,17 +167,16 @@ impl ToolBroker {
             let hints = ["write long values to a file of the workspace".to_owned()];
             return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
         }
-        let cover = || CoveredFiles::new(self.session.files()).of(None, &call.judged.analysis);
-        let covered = ServedUser::view(self.served.as_ref(), cover).map_err(|error| error.to_string());
-        let covered = covered.and_then(|covered| covered.map_err(|error| error_layers(&error).join(": ")));
-        let programs: Vec<(String, String)> = match covered {
-            Ok(covered) => covered.into_iter().collect(),
+        let (covered, is_open) = match self.covered(call) {
+            Ok(covered) => covered,
             Err(error) => {
                 let message = format!("nobody can approve the call: {error}");
                 let hints = ["run smaller files, or files of this machine that are no links".to_owned()];
                 return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
             }
         };
+        let programs: Vec<(String, String)> = covered.clone().into_iter().collect();
+        let exchangeable = is_open.then_some(covered);
         let request = ToolApprovalRequest {
             id: resumed.map_or(&call.id, |stored| &stored.intent),
             caller: call.caller,
@@ -171,11 +201,14 @@ impl ToolBroker {
                 let answer = ToolAnswer::error(AnswerKind::ApprovalEnded, message, None, &hints);
                 return Err(Box::new(answer));
             }
+            if is_open {
+                self.busy()?;
+            }
             door.take(&request).map_err(unapproved)?;
-            return Ok(stored.intent.clone());
+            return Ok((stored.intent.clone(), exchangeable));
         }
         if door.use_grant(&request).map_err(unapproved)? {
-            return Ok("grant".to_owned());
+            return Ok(("grant".to_owned(), exchangeable));
         }
         let of_needs = needs.iter().filter_map(|need| need.conditions.pending).min();
         let pending = of_needs.or(policy.tool_settings().pending).unwrap_or(PENDING);

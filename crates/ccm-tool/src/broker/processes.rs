@@ -134,7 +134,12 @@ impl ToolBroker {
         let Ok(Some(checked)) = self.policy_for(ToolSet::GovernedExecute, call.caller) else { return answer };
         let (judged, described) = self.judged(checked, call);
         let governed = governed(call, &judged, &described);
-        let verdict = super::governed::AuthorisedCall { verdict: "deny", rule: None, approval: None };
+        let verdict = super::governed::AuthorisedCall {
+            verdict: "deny",
+            rule: None,
+            approval: None,
+            exchangeable: None,
+        };
         self.refuse(&governed, &verdict, answer)
     }
 

@@ -20,6 +20,7 @@ use crate::execution;
 use crate::input::normalise;
 use crate::output::without_controls;
 use crate::prepared::{CallPlace, PreparedCall};
+use crate::process_registry::RegistryError;
 use crate::records::RecordedCall;
 use crate::refusal;
 use crate::served_user::ServedUser;
@@ -106,6 +107,7 @@ impl ToolBroker {
             verdict: prepared.judged.decision.verdict.name(),
             rule: refusal::rule(&checked.policy, &prepared.judged),
             approval: None,
+            exchangeable: None,
         };
         if let Some(message) = prepared.refused_directory {
             let reason =
@@ -153,18 +155,24 @@ impl ToolBroker {
         let Ok(Some(recorder)) = self.recorder() else {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };
+        let is_alone = authorised.exchangeable.is_some();
         let registered = match self.registry() {
-            Ok(registry) => registry.begin(caller, governed.tool.name(), &governed.id, own_process()),
+            Ok(registry) => {
+                registry.begin(caller, (governed.tool.name(), &governed.id), own_process(), is_alone)
+            }
             Err(answer) => return *answer,
         };
         let registered = match registered {
             Ok(registered) => registered,
-            Err(error) => {
-                let message = error_layers(&error).join(": ");
-                let hint = "let an operator look at the state directory".to_owned();
-                return ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]);
-            }
+            Err(RegistryError::Busy(busy)) => return self.refuse(governed, authorised, refusal::busy(busy)),
+            Err(error) => return refusal::unregistered(&error),
         };
+        // From here on, no other call can exchange a file that was compared with the approval.
+        if let Some(approved) = &authorised.exchangeable
+            && self.covered(governed).ok().is_none_or(|(found, _)| found != *approved)
+        {
+            return self.refuse(governed, authorised, refusal::exchanged());
+        }
         if let Err(failure) = recorder.begin(&entry) {
             return refusal::unrecorded(&failure);
         }

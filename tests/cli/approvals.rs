@@ -96,7 +96,7 @@ fails 0 ccm apply other.yaml
 # A store that can't be read is not empty.
 chmod 600 /var/lib/ccm/approvals/key.pub
 fails 1 as_alice approvals
-shows 'key.pub can.t be read'
+shows 'key.pub" can.t be read'
 "#
     ));
 }
@@ -156,6 +156,9 @@ refused make "$PWD/theirs"
 refused "make -C $PWD/theirs" /
 refused "make all" "$PWD/theirs/empty"
 refused "sh $PWD/ours/x.sh $PWD/theirs/input" /
+for properties in "environment: {{ENV: $PWD/theirs/x.sh}}" "environment: {{MODULES: /usr/lib:$PWD/theirs}}" "path: '$PWD/theirs:/usr/bin:/bin'"; do
+  refused "sh $PWD/ours/x.sh, $properties" /
+done
 test ! -e listed || refused "sh $PWD/listed/x.sh" /
 applies "sh $PWD/ours/x.sh $PWD/ours/input" /
 shows 'approve it with'

@@ -24,7 +24,7 @@ pub use ccm_policy::{
 pub use ccm_shell::ShellDialect;
 
 pub use called_manifest::CalledManifestGate;
-pub use covered_files::{CoverageError, CoveredFiles, MAX_COVERED};
+pub use covered_files::{CoverageError, CoveredCommand, CoveredFiles, MAX_COVERED};
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
 pub use gate::{GovernedManifest, PolicyGate};
 pub use intended::{

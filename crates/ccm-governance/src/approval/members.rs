@@ -20,7 +20,7 @@ impl Governance {
         }
         match PendingReader::open(Path::new(OF_MACHINE)) {
             // Who may not read the store has no intents of the machine.
-            Err(ApprovalStoreError::State(_)) => Ok(None),
+            Err(ApprovalStoreError::Directory(_)) => Ok(None),
             opened => opened,
         }
     }

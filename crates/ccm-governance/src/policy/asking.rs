@@ -12,7 +12,7 @@ use ccm_host::{Command, OtherWriters, Role, sha256, started_by, uid_of};
 use ccm_model::{Intent, REDACTED};
 use ccm_policy::{Analysis, ApprovalConditions, Policy, PolicyDecision};
 
-use super::covered_files::CoveredFiles;
+use super::covered_files::{CoveredCommand, CoveredFiles};
 use super::intended::{approval_demands, asking_rules, grant_limits, intended_commands, unknown_parts};
 use super::policy_digest;
 use crate::approval::{APPLY_TIME, ApprovalAnswer, RunIntents, apply_caller};
@@ -116,9 +116,14 @@ impl<'s> ApprovalDesk<'s> {
             stdin,
             timeout_ms: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
         };
+        let run = CoveredCommand {
+            program: command.program.to_str(),
+            analysis: question.analysis,
+            variables: &command.environment,
+        };
         let covered = match command.image {
             Some(_) => Ok(BTreeMap::new()),
-            None => self.covered.of(command.program.to_str(), question.analysis),
+            None => self.covered.of(run),
         };
         let programs = match covered {
             Ok(programs) => programs,
@@ -126,8 +131,7 @@ impl<'s> ApprovalDesk<'s> {
         };
         if command.image.is_none() {
             let trusted = trusted(command.identity.as_ref().map(|identity| identity.uid));
-            let program = command.program.to_str();
-            let open = self.covered.exchangeable(program, question.analysis, &programs, &trusted);
+            let open = self.covered.exchangeable(run, &programs, &trusted);
             if let Some((path, writer)) = open {
                 let cause = format!("{writer} can exchange {} before it runs", path.display());
                 let hint = "run a copy in a directory that only root can change".to_owned();

@@ -11,11 +11,8 @@ use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
 use ccm_host::{Command, CommandOrigin, Files, is_of_root, search_path};
 use ccm_policy::{Analysis, CodeSource};
 
-use super::covered_files::CoveredFiles;
+use super::covered_files::{CoveredCommand, CoveredFiles, OF_USER};
 use super::gate::analysis_of;
-
-/// Variables that every command has, with paths of the user. The search path is looked at by itself.
-const OF_USER: [&str; 7] = ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "XDG_RUNTIME_DIR"];
 
 /// Gate that refuses a command which runs or names a file that others than root can change: it could be exchanged after any
 /// comparison with what was approved.
@@ -51,14 +48,16 @@ impl<'s> CalledManifestGate<'s> {
         }) {
             return Some(changeable("looks for programs in", directory));
         }
-        let covered = match self.covered.of(command.program.to_str(), &analysis) {
+        let program = command.program.to_str();
+        let run = CoveredCommand { program, analysis: &analysis, variables: &command.environment };
+        let covered = match self.covered.of(run) {
             Ok(covered) => covered,
             Err(error) => return Some(ccm_model::error_layers(&error).join(": ")),
         };
         if let Some(path) = covered.keys().find(|path| !self.is_of_root(Path::new(path))) {
             return Some(changeable("runs", path));
         }
-        let open = self.covered.exchangeable(command.program.to_str(), &analysis, &covered, &[0]);
+        let open = self.covered.exchangeable(run, &covered, &[0]);
         if let Some((path, _)) = open {
             return Some(changeable("may run what is in", &path.to_string_lossy()));
         }

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ccm_host::{FileError, Files, OtherWriters, Writer, script_interpreter};
-use ccm_model::normalize;
+use ccm_model::{FileVersion, normalize};
 use ccm_policy::{AnalysedCommand, Analysis, CodeSource, Effect, EffectKind};
 
 use super::implied_files::implied_files;
@@ -37,18 +37,34 @@ pub enum CoverageError {
     },
 }
 
+/// Variables that every command has, with paths of its user.
+pub(super) const OF_USER: [&str; 7] = ["HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "XDG_RUNTIME_DIR"];
+
+/// Command whose files are covered.
+#[derive(Clone, Copy)]
+pub struct CoveredCommand<'c> {
+    /// Program that starts, if it is known before the analysis.
+    pub program: Option<&'c str>,
+    /// The analysis of the command.
+    pub analysis: &'c Analysis,
+    /// Variables of the command.
+    pub variables: &'c [(String, String)],
+}
+
 /// Paths of the files that a command runs or reads.
 struct CoveredPaths {
     /// Files that run, whether they exist or not.
     code: Vec<String>,
-    /// Existing files that its words name.
+    /// Existing files that its words and variables name.
     named: Vec<String>,
+    /// Existing directories in which programs are looked for, and those that variables name.
+    directories: Vec<PathBuf>,
 }
 
-/// Digests of files that commands run, each read once.
+/// Digests of files that commands run, each read once until it changes.
 pub struct CoveredFiles<'f> {
     files: &'f dyn Files,
-    known: RefCell<HashMap<String, Option<(String, u64)>>>,
+    known: RefCell<HashMap<String, (FileVersion, (String, u64))>>,
 }
 
 impl<'f> CoveredFiles<'f> {
@@ -57,16 +73,13 @@ impl<'f> CoveredFiles<'f> {
         Self { files, known: RefCell::default() }
     }
 
-    /// Returns the SHA-256 of each file that a command runs, by path: `program`, the programs that the analysis found, their
-    /// interpreters, scripts, sourced files, build files, and code on standard input. What does not exist is left out.
-    pub fn of(
-        &self,
-        program: Option<&str>,
-        analysis: &Analysis,
-    ) -> Result<BTreeMap<String, String>, CoverageError> {
+    /// Returns the SHA-256 of each file that a command runs, by path: its program, the programs that the analysis found, their
+    /// interpreters, scripts, sourced files, build files, code on standard input, and files that its words and variables name.
+    /// What does not exist is left out.
+    pub fn of(&self, command: CoveredCommand<'_>) -> Result<BTreeMap<String, String>, CoverageError> {
         let mut covered = BTreeMap::new();
         let mut left = MAX_COVERED;
-        let CoveredPaths { code, named } = self.paths(program, analysis);
+        let CoveredPaths { code, named, .. } = self.paths(command);
         let mut paths: Vec<String> = code.into_iter().chain(named).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -87,11 +100,11 @@ impl<'f> CoveredFiles<'f> {
     /// its digest. `covered` are the files that exist.
     pub fn exchangeable(
         &self,
-        program: Option<&str>,
-        analysis: &Analysis,
+        command: CoveredCommand<'_>,
         covered: &BTreeMap<String, String>,
         trusted: &[u32],
     ) -> Option<(PathBuf, Writer)> {
+        let CoveredPaths { code, directories, .. } = self.paths(command);
         let others = OtherWriters::than(trusted);
         // Where a file is missing, somebody could make it.
         let of_missing = |path: &Path| {
@@ -99,15 +112,36 @@ impl<'f> CoveredFiles<'f> {
                 .skip(1)
                 .find_map(|above| self.files.exists(above).unwrap_or(true).then(|| others.of(above)))
         };
-        let missing =
-            self.paths(program, analysis).code.into_iter().filter(|path| !covered.contains_key(path));
-        let missing = missing.filter_map(|path| of_missing(Path::new(&path)).flatten());
-        covered.keys().filter_map(|path| others.of(Path::new(path))).chain(missing).next()
+        let missing = code.iter().filter(|path| !covered.contains_key(*path));
+        let missing = missing.filter_map(|path| of_missing(Path::new(path)).flatten());
+        let found = covered.keys().filter_map(|path| others.of(Path::new(path)));
+        let searched = directories.iter().filter_map(|directory| others.of(directory));
+        found.chain(missing).chain(searched).next()
     }
 
-    fn paths(&self, program: Option<&str>, analysis: &Analysis) -> CoveredPaths {
-        let mut paths =
-            CoveredPaths { code: program.map(str::to_owned).into_iter().collect(), named: Vec::new() };
+    fn paths(&self, command: CoveredCommand<'_>) -> CoveredPaths {
+        let CoveredCommand { program, analysis, variables } = command;
+        let mut paths = CoveredPaths {
+            code: program.map(str::to_owned).into_iter().collect(),
+            named: Vec::new(),
+            directories: Vec::new(),
+        };
+        for (name, value) in
+            variables.iter().filter(|(name, _)| name == "PATH" || !OF_USER.contains(&&**name))
+        {
+            for part in value.split([':', ' ', '=']).filter(|part| part.len() > 1 && part.starts_with('/')) {
+                match self.files.is_directory(Path::new(part)) {
+                    // Where `/usr/local` belongs to a group, what is found there is still looked at.
+                    Ok(true) if name != "PATH" || !part.starts_with("/usr/") => {
+                        paths.directories.push(part.into());
+                    }
+                    Ok(false) if self.files.digest(Path::new(part), MAX_NAMED).is_ok() => {
+                        paths.named.push(part.to_owned());
+                    }
+                    _ => {}
+                }
+            }
+        }
         for command in &analysis.commands {
             let named = named_paths(command);
             let directories = named.iter().filter(|path| self.files.is_directory(path).unwrap_or(false));
@@ -129,8 +163,11 @@ impl<'f> CoveredFiles<'f> {
     }
 
     fn digest(&self, path: &str, most: u64) -> Result<Option<(String, u64)>, CoverageError> {
-        if let Some(known) = self.known.borrow().get(path) {
-            return Ok(known.clone());
+        let version = self.files.version(Path::new(path));
+        if let (Some(version), Some((of, known))) = (&version, self.known.borrow().get(path))
+            && of == version
+        {
+            return Ok(Some(known.clone()));
         }
         let digest = match self.files.digest(Path::new(path), most) {
             Ok(digest) => Some(digest),
@@ -143,10 +180,14 @@ impl<'f> CoveredFiles<'f> {
                     | ErrorKind::IsADirectory
                     | ErrorKind::PermissionDenied,
                 ) => None,
+                // A program may look for its files in a directory, which is no file itself.
+                _ if self.files.is_directory(Path::new(path)).unwrap_or(false) => None,
                 _ => return Err(CoverageError::Unreadable { path: path.to_owned(), source: error }),
             },
         };
-        self.known.borrow_mut().insert(path.to_owned(), digest.clone());
+        if let (Some(version), Some(digest)) = (version, &digest) {
+            self.known.borrow_mut().insert(path.to_owned(), (version, digest.clone()));
+        }
         Ok(digest)
     }
 

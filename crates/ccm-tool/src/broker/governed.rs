@@ -7,7 +7,7 @@ use ccm_host::Command;
 use ccm_model::{error_layers, sha256};
 use ccm_policy::{ApprovalMode, ApprovalNeed, PolicyVerdict};
 use ccm_runtime::CheckedPolicy;
-use ccm_runtime::policy::{CoverageError, CoveredFiles, JudgedRequest, policy_digest};
+use ccm_runtime::policy::{CoverageError, CoveredCommand, CoveredFiles, JudgedRequest, policy_digest};
 use serde_json::{Value, json};
 
 use super::ToolBroker;
@@ -117,8 +117,14 @@ impl ToolBroker {
     pub(super) fn covered(&self, call: &GovernedCall<'_>) -> Result<(CoveredDigests, bool), String> {
         let files = CoveredFiles::new(self.session.files());
         let cover = || {
-            let covered = files.of(None, &call.judged.analysis)?;
-            let is_open = files.exchangeable(None, &call.judged.analysis, &covered, &[0]).is_some();
+            let variables = call.action["env"].as_object().into_iter().flatten();
+            let variables: Vec<(String, String)> = variables
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+                .collect();
+            let run =
+                CoveredCommand { program: None, analysis: &call.judged.analysis, variables: &variables };
+            let covered = files.of(run)?;
+            let is_open = files.exchangeable(run, &covered, &[0]).is_some();
             Ok((covered, is_open))
         };
         let covered = ServedUser::view(self.served.as_ref(), cover).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, FileError, FileStep, NewContent, NewFile};
+use ccm_host::{FileAttributes, FileError, FileStep, NewContent, NewFile, sha256};
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::decide::FileEffect;
@@ -46,9 +46,13 @@ pub(super) async fn prepare(
         validate_staged(file, &downloaded, context).await?;
         return Ok(ReadyContent::Downloaded(downloaded.into()));
     }
-    #[cfg(not(feature = "archive"))]
-    let _ = state;
     let checked = validate_content(file, context).await?;
+    if let (Some(bytes), Some(FileContent::Source(source)), Some(shown)) =
+        (&checked, &file.content, &state.desired.sha256)
+        && sha256(bytes) != *shown
+    {
+        return Err(source_failure(&FileError::Changed(context.directory.join(source))));
+    }
     Ok(checked.map_or(ReadyContent::Declared, ReadyContent::Checked))
 }
 

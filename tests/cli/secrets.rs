@@ -240,7 +240,11 @@ fn secrets_are_not_in_graphs_and_errors() {
     for format in ["text", "dot", "mermaid"] {
         let called = ccm(&scratch, &["graph", "manifest.yaml", "--format", format]).run();
         assert_hidden(format, &called.shown());
-        assert!(called.stdout.contains("words ") && called.stdout.contains("redacted") || called.code != 0, "{}", called.shown());
+        assert!(
+            called.stdout.contains("words ") && called.stdout.contains("redacted") || called.code != 0,
+            "{}",
+            called.shown()
+        );
     }
     for (text, code) in [
         // An error beside a secret, an error in a secret, and an error that makes the text unreadable.

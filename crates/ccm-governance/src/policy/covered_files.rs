@@ -106,10 +106,9 @@ impl<'f> CoveredFiles<'f> {
     ) -> Option<(PathBuf, Writer)> {
         let CoveredPaths { code, directories, .. } = self.paths(command);
         let others = OtherWriters::than(trusted);
-        // Where a file is missing, somebody could make it.
+        // Where a file is missing, somebody could make it. A directory is no file that has a digest.
         let of_missing = |path: &Path| {
             path.ancestors()
-                .skip(1)
                 .find_map(|above| self.files.exists(above).unwrap_or(true).then(|| others.of(above)))
         };
         let missing = code.iter().filter(|path| !covered.contains_key(*path));

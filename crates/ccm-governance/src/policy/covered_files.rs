@@ -1,7 +1,7 @@
 //! Files that an approval of a command covers: the programs that the command starts, and the code that they run.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -107,15 +107,13 @@ impl<'f> CoveredFiles<'f> {
         let CoveredPaths { code, directories, .. } = self.paths(command);
         let others = OtherWriters::than(trusted);
         // Where a file is missing, somebody could make it. A directory is no file that has a digest.
-        let of_missing = |path: &Path| {
-            path.ancestors()
-                .find_map(|above| self.files.exists(above).unwrap_or(true).then(|| others.of(above)))
-        };
         let missing = code.iter().filter(|path| !covered.contains_key(*path));
-        let missing = missing.filter_map(|path| of_missing(Path::new(path)).flatten());
-        let found = covered.keys().filter_map(|path| others.of(Path::new(path)));
-        let searched = directories.iter().filter_map(|directory| others.of(directory));
-        found.chain(missing).chain(searched).next()
+        let places = missing.filter_map(|path| {
+            Path::new(path).ancestors().find(|above| self.files.exists(above).unwrap_or(true))
+        });
+        // Many files are missing in few directories.
+        let places: BTreeSet<&Path> = places.chain(directories.iter().map(PathBuf::as_path)).collect();
+        covered.keys().map(Path::new).chain(places).find_map(|path| others.of(path))
     }
 
     fn paths(&self, command: CoveredCommand<'_>) -> CoveredPaths {

@@ -162,7 +162,7 @@ done
 test ! -e listed || refused "sh $PWD/listed/x.sh" /
 applies "sh $PWD/ours/x.sh $PWD/ours/input" /
 shows 'approve it with'
-fails 0 ccm approve "$(code)" --key key --yes
+fails 0 ccm approve "$(ccm approvals | grep 'exec#x' | cut -c1-4)" --key key --yes
 fails 0 ccm apply site.yaml
 test -e /var/lib/made
 "#

@@ -101,7 +101,7 @@ const JUDGED: [&str; 12] =
     ["-e", "-c", "-E", "-f", "-L", "--eval", "--code", "-eval", "--file", "--load", "-Command", "-File"];
 
 /// Options of further interpreters that change nothing of what runs.
-const PLAIN: [&str; 22] = [
+const PLAIN: [&str; 25] = [
     "--color",
     "--help",
     "--history-file=no",
@@ -112,6 +112,9 @@ const PLAIN: [&str; 22] = [
     "--no-restore",
     "--no-save",
     "--no-site-file",
+    "--project",
+    "--project=.",
+    "--project=@.",
     "--quiet",
     "--silent",
     "--slave",
@@ -136,7 +139,8 @@ impl Analyser<'_> {
                 return;
             }
             let name = prefix.split('=').next().unwrap_or_default();
-            if JUDGED.contains(&name) {
+            let is_number = call.name == "julia" && matches!(name, "-t" | "--threads");
+            if is_number || JUDGED.contains(&name) {
                 if name.len() == prefix.len() {
                     rest.next();
                 }

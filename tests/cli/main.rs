@@ -59,6 +59,7 @@ mod screens;
 mod secrets;
 mod security_keys;
 mod seed;
+mod sessions;
 mod several;
 mod state;
 mod status;

@@ -281,6 +281,28 @@ fn a_document_fits_its_definition_in_the_schema_of_events() {
 }
 
 #[test]
+fn the_errors_of_a_refused_manifest_fit_their_definition() {
+    let mut schema = schema(&["--events"]);
+    let fields = schema.as_object_mut().expect("a map");
+    fields.remove("anyOf");
+    fields.insert("$ref".to_owned(), json!("#/$defs/ErrorDocument"));
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for (manifest, options) in [
+        ("ccm: {resources: [{exec: [{a: {cmd: x}}]}]}", &["--output", "json"][..]),
+        ("ccm: [", &["--output", "jsonl"]),
+        ("ccm: {resources: [{exec: [{a: {require: [exec#b], cwd: 1}}]}]}", &["--noop", "--output", "json"]),
+    ] {
+        let called = apply(&Scratch::new(), manifest, options);
+        assert_eq!(called.code, 1, "{}", called.shown());
+        let mut document: Value = serde_json::from_str(&called.stdout).expect("a document");
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{document}: {errors:?}");
+        document["eror"] = document["error"].take();
+        assert!(!validator.is_valid(&document));
+    }
+}
+
+#[test]
 fn the_document_of_several_manifests_fits_its_definition() {
     let mut schema = schema(&["--events"]);
     let fields = schema.as_object_mut().expect("a map");

@@ -128,6 +128,9 @@ impl From<&TextError> for CommandError {
     }
 }
 
+/// Dashes that word processors and web pages write in place of those of an option.
+const DASHES: [char; 5] = ['‐', '‑', '–', '—', '−'];
+
 /// Returns what to do about a text that can't be read; empty if nothing is known to help.
 pub(crate) fn text_hint(error: &TextError) -> Cow<'static, str> {
     Cow::Borrowed(match error {
@@ -136,6 +139,12 @@ pub(crate) fn text_hint(error: &TextError) -> Cow<'static, str> {
         }
         TextError::TooLong { what: "input" | "script" | "code", .. } => {
             "write the data to a file of the workspace, and pass its path"
+        }
+        TextError::Read { name, .. } if name.starts_with(DASHES) => {
+            let plain = name.replace(DASHES, "-");
+            let plain = format!("--{}", plain.trim_start_matches('-'));
+            let hint = format!("this begins with a typographic dash: write `{}`", escape_control(&plain));
+            return Cow::Owned(hint);
         }
         TextError::Read { nearest: Some(nearest), .. } => {
             return Cow::Owned(format!("did you mean `{}`?", escape_control(nearest)));

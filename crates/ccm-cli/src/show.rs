@@ -1,7 +1,6 @@
 //! `ccm graph` and `ccm schema`.
 
-use ccm_runtime::RenderFormat;
-use ccm_runtime::model::event_schema;
+use ccm_runtime::{RenderFormat, schema_of_events};
 
 use crate::arguments::{GraphArguments, GraphFormat, SchemaArguments};
 use crate::console::Console;
@@ -23,6 +22,6 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> CommandRes
 
 /// `ccm schema`.
 pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> CommandResult {
-    let schema = if arguments.events { event_schema().to_value() } else { session::open(console).schema() };
+    let schema = if arguments.events { schema_of_events() } else { session::open(console).schema() };
     console.print(&format!("{schema:#}\n"))
 }

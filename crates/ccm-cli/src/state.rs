@@ -70,6 +70,10 @@ pub(crate) fn unknown_selection(unknown: &UnknownResources) -> CommandError {
         };
         let message = format!("{option} names `{id}`, which is not in the manifest; nothing was run");
         let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+        let is_glob = id.to_string().contains(['*', '?']);
+        let hint = hint.or_else(|| {
+            is_glob.then(|| format!("name each resource: `{option}` takes no wildcards, and can be repeated"))
+        });
         CommandError::usage(message).hints(hint)
     };
     CommandError::of_several(unknown.0.iter().map(error).collect())

@@ -14,6 +14,7 @@ pub(crate) mod foreign_words;
 pub(crate) mod generated;
 pub(crate) mod hiera;
 pub(crate) mod levels;
+pub(crate) mod other_braces;
 pub(crate) mod reader;
 pub(crate) mod reserved;
 pub(crate) mod resources;

@@ -16,7 +16,7 @@ mod transaction;
 use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::Event;
@@ -125,9 +125,10 @@ impl From<EventLine> for Event {
 }
 
 /// Returns the JSON schema of a line of events. [`EventDocument`], the form of `--output json`, and [`RunsDocument`],
-/// its form for several manifests, are among its definitions.
-pub fn event_schema() -> Schema {
+/// its form for several manifests, are among its definitions, and those that `add` adds.
+pub fn event_schema(add: impl FnOnce(&mut SchemaGenerator)) -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    add(&mut generator);
     generator.subschema_for::<EventDocument>();
     generator.subschema_for::<RunsDocument>();
     generator.into_root_schema_for::<EventLine>()

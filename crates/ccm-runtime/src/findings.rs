@@ -4,5 +4,7 @@ mod document;
 mod redaction;
 mod sensitive_text;
 
-pub use document::{ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
+pub use document::{
+    ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument, schema_of_events,
+};
 pub(crate) use redaction::redacted;

@@ -210,7 +210,9 @@ pub use events_file::EventsFile;
 pub use executor::{CommandText, ExecutorCommand, ExecutorError, ExecutorResult, ManifestExecutor};
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
-pub use findings::{ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
+pub use findings::{
+    ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument, schema_of_events,
+};
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::{RELATIVE_PATH_HINT, url_hint};

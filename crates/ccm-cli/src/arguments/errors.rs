@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ccm_runtime::model::{joined, quote_words};
+use ccm_runtime::process::own_arguments;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
@@ -164,7 +165,28 @@ fn takes_values() -> bool {
 /// Adds to the error about an unknown argument the commands that have this option, or the option for this argument.
 fn with_place_of_argument(mut error: Error) -> Error {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
-    let command = given_command().1;
+    let (words, command, _) = given_command();
+    match (&words.join(" ")[..], argument) {
+        ("eval", _) => {
+            return with_tip(error, "quote the expression: `ccm eval 'Data.port == 80'`".to_owned());
+        }
+        ("policy explain", option) if option.starts_with('-') => {
+            return with_tip(
+                error,
+                "write `--` before the command: `ccm policy explain -- rm -rf /srv`".to_owned(),
+            );
+        }
+        _ => {}
+    }
+    let long = own_arguments().into_iter().find_map(|word| {
+        let name = word.strip_prefix('-')?.to_owned();
+        let is_long = command.get_arguments().any(|option| option.get_long() == Some(&name));
+        (is_long && !argument.starts_with("--") && word.contains(argument.trim_start_matches('-')))
+            .then_some(name)
+    });
+    if let Some(name) = long {
+        return with_tip(error, format!("write `--{name}`"));
+    }
     let has = |option: &str| command.get_arguments().any(|argument| argument.get_long() == Some(option));
     let is_graph = command.get_name() == "graph";
     let foreign = FOREIGN_OPTIONS.iter().find(|(words, own, _)| {
@@ -189,10 +211,12 @@ fn with_place_of_argument(mut error: Error) -> Error {
     if let Some(option) = argument.strip_prefix("--") {
         collect_commands_with(&whole_command(), "ccm", option, &mut commands);
     } else if is_manifest(argument, |_| false) {
-        let has_option =
-            given_command().1.get_arguments().any(|option| option.get_long() == Some("manifest"));
-        let tip = format!("write `--manifest {}`", quote_words([&**argument]));
-        return if has_option { with_tip(error, tip) } else { error };
+        let option = ["manifest", "policy"].into_iter().find(|option| has(option));
+        let tip = option.map(|option| format!("write `--{option} {}`", quote_words([&**argument])));
+        return match tip {
+            Some(tip) => with_tip(error, tip),
+            None => error,
+        };
     }
     if commands.is_empty() {
         return error;

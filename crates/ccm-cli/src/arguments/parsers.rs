@@ -127,8 +127,16 @@ pub(crate) fn assignment_of_variable(text: &str) -> Result<(String, String), Str
 
 pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
     ResourceId::parse(text).map_err(|error| {
-        let is_path = text.starts_with('/') && matches!(error, ReferenceError::NoSeparator(_));
-        if is_path { format!("{error}; write `file#{text}`") } else { error.to_string() }
+        if !matches!(error, ReferenceError::NoSeparator(_)) {
+            return error.to_string();
+        }
+        match text.split_once([':', '=', ' ']) {
+            _ if text.starts_with('/') => format!("{error}; write `file#{text}`"),
+            Some((kind, name)) if !kind.is_empty() && !name.is_empty() => {
+                format!("{error}; write `{kind}#{name}`")
+            }
+            _ => error.to_string(),
+        }
     })
 }
 

@@ -8,7 +8,7 @@ use ccm_runtime::report::rounded;
 use ccm_runtime::status::{
     CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, SessionStatus, StatusCheck,
 };
-use ccm_runtime::{ExitCode, RunOutcome, Session, StoredRun, error_layers, printed};
+use ccm_runtime::{ExitCode, RunOutcome, Screen, Session, StoredRun, error_layers, printed};
 use serde_json::json;
 
 use super::manifests;
@@ -101,7 +101,7 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
             format!("refused{when}{run}: {error}")
         }
         CheckProblem::LastRun(ManifestState::Ended(outcome)) => {
-            let counts = found.judged.and_then(StoredRun::counts_text).unwrap_or_default();
+            let counts = found.judged.and_then(|run| run.counts_text(Screen::default())).unwrap_or_default();
             format!("{}{when}{run}: {counts}", outcome.word())
         }
         CheckProblem::LastRun(state) => format!("{}{when}{run}", state.word()),

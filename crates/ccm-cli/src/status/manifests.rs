@@ -52,7 +52,9 @@ fn row(status: &SessionStatus, found: &ManifestStatus<'_>, now: SystemTime) -> [
     let shown = found.current.or(found.last);
     let age = shown.and_then(StoredRun::began).and_then(|began| now.duration_since(began).ok());
     let outcome = if found.current.is_some() { "going on" } else { found.state.word() };
-    let counts = shown.and_then(StoredRun::counts_text);
+    // The outcome says that a manifest was refused, which has no counts.
+    let counted = shown.filter(|run| refusal(run).is_none());
+    let counts = counted.and_then(|run| run.counts_text(report_screen()));
     let by = shown.and_then(StoredRun::started_by).map(ccm_runtime::model::StartedBy::short_label);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     [

@@ -20,6 +20,7 @@ pub fn collect(
     node: &Node,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Annotation> {
+    diagnostics.extend(above_data(source_text, data));
     let may_lack_sign = may_lack_sign(data, source_text);
     if !may_lack_sign && !may_follow(data, source_text) {
         return Vec::new();
@@ -62,6 +63,32 @@ pub fn annotation_spans(source_text: &str, key: &NodeKey, node: &Node) -> Vec<Sp
     let comments = comments::find(source_text, key.span.end, node);
     let parsed = comments.iter().flat_map(|comment| read(source_text, comment));
     parsed.filter(|one| one.kind.is_ok()).map(|one| one.span).collect()
+}
+
+/// Returns the warnings about annotations in the comments directly above `data` itself.
+fn above_data(source_text: &str, data: &NodeKey) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut end = data.span.start as usize;
+    let Some(before) = source_text.get(..end) else { return found };
+    for line in before.split_inclusive('\n').rev() {
+        let start = end - line.len();
+        let Some(comment) = line.trim_start().strip_prefix('#').filter(|_| line.ends_with('\n')) else {
+            break;
+        };
+        let text = comment.trim();
+        if text.starts_with('@') {
+            let from = start + line.find('@').unwrap_or_default();
+            let span = Span::new(data.span.source, from, from + text.len());
+            let parsed = read(source_text, &Comment { span, is_alone: true, above: None });
+            found.extend(parsed.iter().filter(|one| one.kind.is_ok()).map(|one| {
+                let message = "an annotation above `data` itself has no effect";
+                Diagnostic::warning(DiagnosticKind::NoEffect, one.span, message)
+                    .with_hint("write the annotation above a key below `data`")
+            }));
+        }
+        end = start;
+    }
+    found
 }
 
 /// Returns `true` if there may be annotations after a key.

@@ -114,9 +114,14 @@ fn fault(
             let place = location.and_then(|location| Some((state.source(&location.template)?, location)));
             let foreign =
                 place.and_then(|(source, location)| syntax_hint(&source.original, location.range.start));
-            let hint = "add the missing `{% end… %}`, `}}` or `%}`";
-            let at_end = || detail.starts_with("unexpected end of input").then(|| hint.to_owned());
-            let hint = foreign.or_else(at_end);
+            let at_end = match detail {
+                _ if detail.starts_with("unexpected end of input") => {
+                    Some("add the missing `{% end… %}`, `}}` or `%}`")
+                }
+                "unexpected end of comment" => Some("close the comment with `#}`"),
+                _ => None,
+            };
+            let hint = foreign.or_else(|| at_end.map(str::to_owned));
             return (TemplateFault::Syntax(detail.to_owned()), hint.into_iter().collect());
         }
         ErrorKind::UndefinedError => return undefined(detail, location, state),

@@ -35,9 +35,23 @@ fn operator_hint(code: &str, tag: &str) -> Option<String> {
         "write `a if condition else b`".to_owned()
     } else if code.replace("!=", "").contains('!') {
         "write `not` in place of `!`".to_owned()
+    } else if is_condition(tag) && has_lone_equal_sign(code) {
+        "write `==` in place of `=`".to_owned()
     } else {
         return None;
     })
+}
+
+fn is_condition(tag: &str) -> bool {
+    let word = tag.trim_start_matches(['-', '+', ' ', '\t']).split([' ', '\t']).next();
+    matches!(word, Some("if" | "elif"))
+}
+
+fn has_lone_equal_sign(code: &str) -> bool {
+    ["==", "!=", "<=", ">="]
+        .iter()
+        .fold(code.to_owned(), |code, operator| code.replace(operator, ""))
+        .contains('=')
 }
 
 /// Returns the filter at the end of a tag that has a text behind it, as in Liquid and Twig's older forms.
@@ -93,6 +107,8 @@ mod tests {
             ("{{ x | default: 'a' }}", 14, Some("write the argument in brackets: `default(\"a\")`")),
             ("{{ a ? 'b' : 'c' }}", 5, Some("write `a if condition else b`")),
             ("{% if !a %}", 6, Some("write `not` in place of `!`")),
+            ("{% if a = 1 %}", 8, Some("write `==` in place of `=`")),
+            ("{% if a == 1 b %}", 13, None),
             ("{{ a b }}", 5, None),
             ("{{ '&&' b }}", 8, None),
             ("{% endfor %}", 3, None),

@@ -234,7 +234,7 @@ fn errors_have_kind_location_and_hint() {
         ("{% fro x in y %}", "expression-syntax @ t.j2:1:4 `fro`"),
         ("{{ 'a' }", "expression-syntax @ t.j2:1:8 `}`"),
         ("{{ a b }}", "expression-syntax @ t.j2:1:6 `b`"),
-        ("{# x", "expression-syntax @ t.j2:1:5 ``"),
+        ("{# x", "expression-syntax @ t.j2:1:5 `` | #}"),
         ("{{ \"\\x\" }}", "expression-syntax @ t.j2:1:1 `{{`"),
         ("{{ data.no.upper() }}", "unknown-name @ t.j2:1:11 `.upper()`"),
         ("{{ 'x'|replace }}", "invalid-operand @ t.j2:1:8 `replace`"),

@@ -398,6 +398,7 @@ impl ResourceDraft {
                 error.hints = vec![advice.to_owned()];
             }
             error.hints.extend(self.words_of_command(&error, source_text));
+            error.hints.extend(self.listed_options(&error));
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
             let is_about_value = error.kind != DiagnosticKind::ExposedSecret;
             if !self.verbatim && is_error(&error) && is_computed && is_about_value {
@@ -431,6 +432,16 @@ impl ResourceDraft {
         let is_short = program.len() + arguments.len() <= 60;
         let hint = format!("write `command: {program}` and `args: [{arguments}]`");
         (is_exec && is_written && is_short).then_some(hint)
+    }
+
+    /// Returns advice on options that are written as a list, where the type takes them as one text.
+    fn listed_options(&self, error: &Diagnostic) -> Option<String> {
+        let span = error.span().filter(|_| error.kind == DiagnosticKind::WrongType)?;
+        let is_options = |entry: &&NodeEntry| entry.value.span == span && &*entry.key.text == "options";
+        let list = self.resource.properties.given().find(is_options)?.value.as_list()?;
+        let options: Option<Vec<&str>> = list.iter().map(Node::as_text).collect();
+        (&*self.resource.id.type_name == "mount").then_some(())?;
+        Some(format!("write `\"{}\"`", shown(&options?.join(","))))
     }
 
     /// Returns advice on an expression that yields a list or a map where the type takes text.

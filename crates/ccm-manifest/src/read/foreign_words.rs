@@ -149,6 +149,7 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ),
     ("authorized_key", &["exclusive"], "write `purge_keys: true` on the `user`"),
     ("authorized_key", &["comment"], "write the comment as the name of the resource"),
+    ("archive", &["extract_to", "extract_path", "dest", "destination"], "write `extract_parent`"),
     ("sysctl", &["reload", "apply", "persist"], "remove it: the value is set now and saved for the boot"),
     ("mount", &["path", "mount_point"], "write the directory as the name of the resource"),
     (

@@ -15,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, foreign_files, generated};
+use super::{cut_values, foreign_files, generated, other_braces};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -97,6 +97,7 @@ impl Reader<'_, '_> {
         if let Some(root) = &root {
             diagnostics.extend(typographic::check(root, &text, COMMANDS));
             cut_values::check(root, &text, diagnostics);
+            diagnostics.extend(other_braces::warnings(source, &text));
         }
         let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);

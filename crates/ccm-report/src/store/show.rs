@@ -14,6 +14,9 @@ use crate::screen::Screen;
 use crate::table::{Column, table};
 use crate::text::{TextOptions, TextReport, Verbosity, summary};
 
+/// Number of columns of a screen from which on a table has room for all counts of a run.
+const WIDE: usize = 100;
+
 /// Columns of the list of runs.
 const COLUMNS: [Column; 7] = [
     Column::new("BEGIN"),
@@ -47,7 +50,7 @@ impl History {
                 } else {
                     display_duration(stored.duration)
                 };
-                (duration, stored.exit_code.to_string(), counted(stored))
+                (duration, stored.exit_code.to_string(), counted(stored, self.screen))
             }
             None if run.ended => ("-".to_owned(), "?".to_owned(), "no summary".to_owned()),
             None => ("-".to_owned(), "-".to_owned(), "unfinished".to_owned()),
@@ -116,9 +119,9 @@ impl StoredRun {
         self.summary.is_none() && !self.ended
     }
 
-    /// Returns the number of resources with each outcome, in words.
-    pub fn counts_text(&self) -> Option<String> {
-        self.summary.as_ref().map(counted)
+    /// Returns the number of resources with each outcome, in words; on a narrow screen the most important of them.
+    pub fn counts_text(&self, screen: Screen) -> Option<String> {
+        self.summary.as_ref().map(|stored| counted(stored, screen))
     }
 
     /// Returns the result of the run as JSON.
@@ -241,9 +244,10 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
     }
 }
 
-fn counted(stored: &StoredSummary) -> String {
+fn counted(stored: &StoredSummary, screen: Screen) -> String {
     match stored.outcome() {
         RunOutcome::Refused => "refused".to_owned(),
+        _ if screen.width.is_some_and(|width| width < WIDE) => summary::counted_briefly(&summary_of(stored)),
         _ => format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored))),
     }
 }

@@ -73,6 +73,24 @@ pub(super) fn write(
     }
 }
 
+/// Returns the most important count, for a table without room for all: failures, then changes.
+pub(crate) fn counted_briefly(run: &RunSummary) -> String {
+    let of = |wanted: &[CountedGroup]| -> usize {
+        counts::counted(run).filter(|(group, _)| wanted.contains(group)).map(|(_, count)| count).sum()
+    };
+    let total = run.counts.total;
+    let groups = [
+        (of(&[CountedGroup::Failed]), "failed"),
+        (of(&[CountedGroup::Changed, CountedGroup::Refreshed]), "changed"),
+        (of(&[CountedGroup::Unchanged]), "unchanged"),
+    ];
+    match groups.into_iter().find(|(count, _)| *count > 0) {
+        Some((count, word)) if count == total => format!("{total} {word}"),
+        Some((count, word)) => format!("{count} of {total} {word}"),
+        None => format!("{total} skipped"),
+    }
+}
+
 /// Returns the counts that are not zero, in the words of the list of runs, which does not say why resources were
 /// skipped.
 pub(crate) fn counted(run: &RunSummary) -> String {

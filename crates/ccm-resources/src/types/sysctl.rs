@@ -45,11 +45,18 @@ impl TypedResource for SysctlType {
             let message = format!("the kernel reads `{text}` as an octal number, which is {number}");
             warning("value", message, "write the number without a zero in front")
         });
+        let word = ["yes", "no", "on", "off", "true", "false"]
+            .into_iter()
+            .position(|word| parameter.value.eq_ignore_ascii_case(word));
+        let word = word.map(|at| {
+            let message = format!("the kernel takes no `{}` for a parameter", parameter.value);
+            warning("value", message, if at % 2 == 0 { "write `1`" } else { "write `0`" })
+        });
         let unread = is_left_out(&parameter.file).then(|| {
             let message = format!("\"{}\" is not read at boot", parameter.file.display());
             warning("file", message, "give the file a name that ends with `.conf`")
         });
-        octal.into_iter().chain(unread).collect()
+        octal.into_iter().chain(word).chain(unread).collect()
     }
 }
 

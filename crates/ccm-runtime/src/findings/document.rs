@@ -1,6 +1,7 @@
 //! The result of validations as a document.
 
-use ccm_model::{Diagnostic, Label, Location, Severity, SourceMap};
+use ccm_model::{Diagnostic, Label, Location, Severity, SourceMap, event_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ccm_model::Findings;
@@ -47,32 +48,59 @@ pub struct ValidatedManifest {
 }
 
 /// Error, warning or note.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Finding {
+    /// `error`, `warning` or `note`.
     severity: &'static str,
+    /// Name that stays the same when the message changes; `command` for an error in no text.
     kind: &'static str,
+    /// What is wrong.
     message: String,
+    /// Beginning of the text that is wrong.
     location: Option<Location>,
+    /// End of the text that is wrong.
     end: Option<Location>,
+    /// Other places that belong to the finding.
     labels: Vec<LabelLine>,
+    /// Advice on what to do.
     hints: Vec<String>,
+    /// Property of the resource.
     property: Option<String>,
 }
 
-/// Reason why a command has no result, for programs.
-#[derive(Clone, Debug, Serialize)]
+/// Reason why a command has no result, for programs: such as a manifest that is refused.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct ErrorDocument {
+    /// Protocol `io.choria.ccm.v1.error`.
     protocol: &'static str,
+    /// The error in one line.
     error: String,
+    /// Exit code of the command.
     exit_code: u8,
+    /// Advice for the error as a whole.
     hints: Vec<String>,
+    /// All errors and warnings that led to it.
     diagnostics: Vec<Finding>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// Place that belongs to a finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct LabelLine {
+    /// Beginning of the place.
     location: Option<Location>,
+    /// What the place has to do with the finding.
     text: String,
+}
+
+/// Returns the JSON schema of a line of events, with [`ErrorDocument`] among its definitions.
+pub fn schema_of_events() -> serde_json::Value {
+    let add = |generator: &mut schemars::SchemaGenerator| {
+        generator.subschema_for::<ErrorDocument>();
+    };
+    event_schema(add).to_value()
 }
 
 impl ValidationDocument {

@@ -77,6 +77,19 @@ impl TextValue for CalendarTime {
         if !text.contains(|part: char| !part.is_ascii_alphabetic()) && !is_calendar_word(text) {
             return Err(invalid(text, "a time of systemd"));
         }
+        if let Some((word, time)) = text.split_once(' ')
+            && is_shorthand(word)
+            && time.contains(|part: char| part.is_ascii_digit())
+        {
+            let message = format!("`{word}` is a whole time of systemd, and takes no other one behind it");
+            let hint = match (&*word.to_ascii_lowercase(), time.trim()) {
+                ("daily", time) => format!("write `*-*-* {time}`"),
+                ("weekly", time) => format!("write `Mon {time}`"),
+                ("monthly", time) => format!("write `*-*-01 {time}`"),
+                _ => format!("write `{word}`, or the time in full, such as `*-*-* 02:30`"),
+            };
+            return Err(ValueError::new(message).with_hint(hint));
+        }
         match text.split(' ').find(|word| has_late_number(word)) {
             Some(word) => Err(invalid(word, "a time of day, which ends with 23:59:59")),
             None => Ok(Self(text.to_owned())),
@@ -84,8 +97,7 @@ impl TextValue for CalendarTime {
     }
 }
 
-/// Returns `true` if a word alone is a time of systemd: that of a shorthand, or a day of the week.
-fn is_calendar_word(word: &str) -> bool {
+fn is_shorthand(word: &str) -> bool {
     const SHORTHANDS: [&str; 10] = [
         "minutely",
         "hourly",
@@ -98,10 +110,15 @@ fn is_calendar_word(word: &str) -> bool {
         "yearly",
         "annually",
     ];
+    SHORTHANDS.iter().any(|shorthand| shorthand.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` if a word alone is a time of systemd: that of a shorthand, or a day of the week.
+fn is_calendar_word(word: &str) -> bool {
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let lower = word.to_ascii_lowercase();
     let is_day = |day: &&str| *day == lower || day[..3] == lower;
-    SHORTHANDS.contains(&&*lower) || DAYS.iter().any(is_day)
+    is_shorthand(word) || DAYS.iter().any(is_day)
 }
 
 /// Returns `true` if a number of a time of day, such as `25:00`, is too large for its place.
@@ -156,6 +173,7 @@ mod tests {
             "10:00:30.5",
             "*:*",
             "12:00 UTC",
+            "daily UTC",
             "2026-12-24",
         ] {
             assert!(CalendarTime::from_text(time).is_ok(), "{time}");
@@ -174,6 +192,7 @@ mod tests {
             "08:60",
             "Mon 08:00,99",
             "*-*-* 8..24:00",
+            "daily 02:00",
         ] {
             assert!(CalendarTime::from_text(time).is_err(), "{time}");
         }

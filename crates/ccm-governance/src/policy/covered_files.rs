@@ -61,10 +61,13 @@ struct CoveredPaths {
     directories: Vec<PathBuf>,
 }
 
+/// Version of a file, with the digest and the size of its content.
+type KnownDigest = (FileVersion, (String, u64));
+
 /// Digests of files that commands run, each read once until it changes.
 pub struct CoveredFiles<'f> {
     files: &'f dyn Files,
-    known: RefCell<HashMap<String, (FileVersion, (String, u64))>>,
+    known: RefCell<HashMap<String, KnownDigest>>,
 }
 
 impl<'f> CoveredFiles<'f> {

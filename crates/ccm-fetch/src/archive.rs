@@ -1,6 +1,7 @@
 //! Extraction of archives that nobody vouches for. What is in an archive is written to a fresh directory, and only
 //! moved to its place when all of it was found to be harmless.
 
+mod content_digest;
 mod decompression;
 mod entry;
 mod error;
@@ -35,6 +36,9 @@ pub struct ExtractRequest {
     pub archive: File,
     /// SHA-256 of the archive in hexadecimal digits, compared with what is open before anything is read from it.
     pub sha256: Option<String>,
+    /// SHA-256 of what a tar archive is before it is compressed, in hexadecimal digits. It is compared with all that was
+    /// read before anything is moved into place.
+    pub content_sha256: Option<String>,
     /// Path of the archive, for messages and for the name of the temporary directory.
     pub path: PathBuf,
     /// Format of the archive.

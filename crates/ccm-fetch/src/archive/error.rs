@@ -25,6 +25,12 @@ pub enum ExtractError {
         /// Path of the archive.
         path: PathBuf,
     },
+    /// What comes out of the archive is not what was expected.
+    #[error("what is in \"{}\" has another checksum than it has to have", .path.display())]
+    Content {
+        /// Path of the archive.
+        path: PathBuf,
+    },
     /// An entry is refused.
     #[error("the entry `{entry}` is refused: {problem}")]
     Entry {

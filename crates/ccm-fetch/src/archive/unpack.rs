@@ -1,13 +1,14 @@
 //! One extraction, from the open archive to the files in their places.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Read, Seek as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
 use ccm_model::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
+use super::content_digest::DigestedReader;
 use super::decompression::{OutputBudget, open};
 use super::entry::ArchiveEntry;
 use super::format::BLOCK;
@@ -92,8 +93,18 @@ fn unpack_readable(request: ExtractRequest, stop: &ExtractionStop) -> Result<Ext
     } else {
         let reader = open(request.archive, request.format)
             .map_err(|source| ExtractError::Read { path: path.clone(), source })?;
-        let source = TarSource { reader, path, budget, stop: stop.clone() };
+        let (reader, digested): (Box<dyn Read>, _) = match request.content_sha256 {
+            None => (reader, None),
+            Some(expected) => {
+                let reader = DigestedReader::new(reader);
+                (Box::new(reader.clone()), Some((reader, expected)))
+            }
+        };
+        let source = TarSource { reader, path: path.clone(), budget, stop: stop.clone() };
         tar::walk(source, &mut staging)?;
+        if digested.is_some_and(|(reader, expected)| reader.digest() != expected) {
+            return Err(ExtractError::Content { path });
+        }
     }
     let extracted = staging.extracted();
     if extracted.files + extracted.directories == 0 {

@@ -26,6 +26,7 @@ fn request(scratch: &Scratch, name: &str, bytes: &[u8]) -> ExtractRequest {
     std::fs::create_dir_all(scratch.path().join("out")).expect("a directory");
     ExtractRequest {
         sha256: None,
+        content_sha256: None,
         archive: File::open(&path).expect("the archive"),
         format: ArchiveFormat::of_name(Path::new(name)).expect("a format"),
         path,

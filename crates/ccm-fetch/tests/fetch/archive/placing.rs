@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use ccm_fetch::{ExtractError, ExtractRequest};
 use ccm_testkit::Scratch;
 
-use crate::archive::pack::{Item, tar};
+use crate::archive::pack::{Item, compress, tar};
 use crate::archive::{request, run, tree, words};
 
 /// Name in the archive, what makes something be in the way, and the words of the refusal.
@@ -115,6 +115,29 @@ fn what_is_extracted_is_what_was_hashed() {
                 assert!(words(&error, &scratch).contains("was changed while ccm looked at it"), "{error}");
                 assert!(!is_extracted);
             }
+        }
+    }
+}
+
+#[test]
+fn what_was_compressed_is_what_was_signed() {
+    let scratch = Scratch::new();
+    let bytes = tar(&[Item::file("f", "content")]);
+    for format in [".tar", ".tar.gz", ".tar.zst"] {
+        let compressed = compress(format, &bytes);
+        for (digest, is_extracted) in [(ccm_host::sha256(&bytes), true), (ccm_host::sha256(b"other"), false)] {
+            let name = format!("a{format}");
+            let request = request(&scratch, &name, &compressed);
+            let into = scratch.path().join("out");
+            match run(ExtractRequest { content_sha256: Some(digest), ..request }) {
+                Ok(extracted) => assert_eq!((extracted.files, is_extracted), (1, true)),
+                Err(error) => {
+                    assert!(words(&error, &scratch).contains("has another checksum"), "{error}");
+                    assert!(!is_extracted);
+                }
+            }
+            assert_eq!(into.join("f").exists(), is_extracted, "{format}");
+            let _ = std::fs::remove_file(into.join("f"));
         }
     }
 }

@@ -106,6 +106,7 @@ async fn extract_into(
     let request = ExtractRequest {
         archive: archived.file,
         sha256: archived.sha256,
+        content_sha256: None,
         path: archive.path.clone(),
         format: extraction.format,
         into,

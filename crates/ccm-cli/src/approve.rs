@@ -1,6 +1,6 @@
 //! `ccm approve`: signatures of an approver.
 
-mod manifest;
+pub(crate) mod manifest;
 
 use ccm_runtime::approval::{ApprovalLimits, ApprovalState, ApprovalsError, SignError, approval_terms};
 use ccm_runtime::model::escape_control;

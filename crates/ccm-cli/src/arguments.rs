@@ -22,6 +22,8 @@ mod parsers;
 mod pause;
 mod policy;
 mod reference;
+#[cfg(feature = "archive")]
+mod release;
 mod service;
 mod state;
 mod status;
@@ -64,6 +66,10 @@ pub(crate) use policy::{
     PolicyShowArguments, PolicyTestArguments,
 };
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
+#[cfg(feature = "archive")]
+pub(crate) use release::{
+    ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments, ReleaseVerifyArguments,
+};
 pub(crate) use service::ServiceArguments;
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
@@ -163,6 +169,9 @@ pub(crate) enum CliCommand {
     Status(StatusArguments),
     /// Install, list, migrate or remove systemd timers that apply manifests
     Timer(InnerCommands<TimerCommand>),
+    /// Build, sign, verify or show a release of manifests for many machines
+    #[cfg(feature = "archive")]
+    Release(InnerCommands<ReleaseCommand>),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
     /// Check, show and test the policy about commands, or judge a command

@@ -38,6 +38,8 @@ mod mcp;
 mod pause;
 mod policy;
 mod reactor;
+#[cfg(feature = "archive")]
+mod release;
 mod service;
 mod session;
 mod show;
@@ -122,6 +124,8 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::History(history) => history::run(&history, console),
         CliCommand::Status(status) => status::run(&status, console),
         CliCommand::Timer(command) => timer::run(&command.0, console),
+        #[cfg(feature = "archive")]
+        CliCommand::Release(command) => release::run(&command.0, arguments.verbose > 0, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),

@@ -62,13 +62,23 @@ impl Governance {
         }
     }
 
+    /// Reads a file of allowed signers that the user of this process chose. Keys in the file of the same name that ends
+    /// in `.revoked` don't count.
+    pub fn signers(&self, path: &Path) -> Result<Approvers, ApproversError> {
+        load(path, current_user())
+    }
+
     fn read_approvers(&self, path: &Path) -> Result<Approvers, ApproversError> {
         let owner = match &self.places.policy {
             PolicySource::Directory(_) => current_user(),
             _ => 0,
         };
-        let mut revoked = path.as_os_str().to_owned();
-        revoked.push(REVOKED);
-        Approvers::load(path, Path::new(&revoked), owner, &LocalZone::of_this_process())
+        load(path, owner)
     }
+}
+
+fn load(path: &Path, owner: u32) -> Result<Approvers, ApproversError> {
+    let mut revoked = path.as_os_str().to_owned();
+    revoked.push(REVOKED);
+    Approvers::load(path, Path::new(&revoked), owner, &LocalZone::of_this_process())
 }

@@ -25,6 +25,14 @@ pub struct BundleDigest {
     pub size: u64,
 }
 
+impl BundleDigest {
+    /// Returns the name of the file of the bundle, beside the release. It holds the digest, so that a server can offer
+    /// several at once, and a release never meets the bundle of another one.
+    pub fn file_name(&self) -> String {
+        format!("{}.tar.zst", self.sha256)
+    }
+}
+
 /// Release: one version of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {

@@ -1,7 +1,7 @@
 //! Envelopes: the bytes of a release with their signatures.
 
 use ccm_model::{decode_base64, encode_base64};
-use ccm_sshsig::{SignatureRefusal, VerifiedSignature};
+use ccm_sshsig::VerifiedSignature;
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of an envelope in bytes.
@@ -48,8 +48,11 @@ pub struct ThresholdError {
     pub signers: Vec<String>,
     /// Reason for which the first signature that does not count is refused.
     #[source]
-    pub refused: Option<SignatureRefusal>,
+    pub refused: Option<SignatureError>,
 }
+
+/// Reason for which a signature does not count.
+pub type SignatureError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,9 +98,9 @@ impl Envelope {
         &self.payload
     }
 
-    /// Returns the number of signatures.
-    pub fn signature_count(&self) -> usize {
-        self.signatures.len()
+    /// Returns the armoured signatures.
+    pub fn signatures(&self) -> &[String] {
+        &self.signatures
     }
 
     /// Adds a signature, unless it is there.
@@ -117,7 +120,7 @@ impl Envelope {
     pub fn verify(
         &self,
         threshold: SignatureThreshold,
-        verify: &mut dyn FnMut(&str, &str) -> Result<VerifiedSignature, SignatureRefusal>,
+        verify: &mut dyn FnMut(&str, &str) -> Result<VerifiedSignature, SignatureError>,
     ) -> Result<(&str, Vec<VerifiedSignature>), ThresholdError> {
         let (mut verified, mut refused) = (Vec::<VerifiedSignature>::new(), None);
         for signature in &self.signatures {
@@ -144,7 +147,7 @@ fn is_same_person(one: &VerifiedSignature, other: &VerifiedSignature) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ccm_sshsig::SshKey;
+    use ccm_sshsig::{SignatureRefusal, SshKey};
 
     use super::*;
 
@@ -156,7 +159,7 @@ mod tests {
     }
 
     /// Verifies a signature `PRINCIPAL/KEY`.
-    fn verify(_: &str, signature: &str) -> Result<VerifiedSignature, SignatureRefusal> {
+    fn verify(_: &str, signature: &str) -> Result<VerifiedSignature, SignatureError> {
         let (principal, number) = signature.split_once('/').ok_or(SignatureRefusal::Unreadable)?;
         let body = format!("{:A<43}", KEY.strip_prefix("ssh-ed25519 ").expect("a key"));
         let mut encoded = decode_base64(&format!("{body}=")).expect("Base64");
@@ -171,7 +174,7 @@ mod tests {
         envelope.add_signature("one".to_owned()).expect("a signature");
         envelope.add_signature("one".to_owned()).expect("a signature");
         assert_eq!(Envelope::parse(envelope.content().as_bytes()).expect("an envelope"), envelope);
-        assert_eq!(envelope.signature_count(), 1);
+        assert_eq!(envelope.signatures().len(), 1);
     }
 
     #[test]

@@ -151,6 +151,8 @@ pub mod process;
 mod record;
 mod reference_names;
 mod refusal;
+#[cfg(feature = "archive")]
+pub mod release;
 pub mod resource_type;
 mod run;
 mod selection;

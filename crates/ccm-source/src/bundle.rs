@@ -1,10 +1,12 @@
 //! Bundles: the directory of a release as one archive.
 
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use ccm_host::{FileError, Files, TreeEntry, TreeEntryKind, WalkStep};
+use ccm_model::hexadecimal;
 use ccm_release::BundleDigest;
+use sha2::{Digest as _, Sha256};
 
 use crate::ignored::{IGNORE_FILE, IgnoreError, IgnoredPaths};
 use crate::tar::TarWriter;
@@ -13,6 +15,10 @@ use crate::tar::TarWriter;
 pub const MAX_BUNDLE: u64 = 256 << 20;
 /// Maximum size of `.ccmignore`.
 const MAX_IGNORE: u64 = 64 << 10;
+/// Logarithm of the maximum window of Zstandard: 128 MiB, as of the command.
+const MAX_WINDOW: u32 = 27;
+/// Number of bytes that are hashed at once.
+const PART: usize = 256 << 10;
 /// Owner's right to execute.
 const EXECUTABLE: u32 = 0o100;
 
@@ -110,6 +116,25 @@ pub fn build(files: &dyn Files, directory: &Path) -> Result<BuiltBundle, BuildEr
     let (digest, encoder) = archive.finish().map_err(BuildError::Compression)?;
     let content = encoder.finish().map_err(BuildError::Compression)?;
     Ok(BuiltBundle { digest, content, paths })
+}
+
+/// Returns `true` if a compressed archive has a digest.
+pub fn has_digest(content: &[u8], digest: &BundleDigest) -> io::Result<bool> {
+    let mut decoder = zstd::Decoder::with_buffer(content)?;
+    decoder.window_log_max(MAX_WINDOW)?;
+    // One byte more shows that it is too long.
+    let mut archive = decoder.take(digest.size.min(MAX_BUNDLE).saturating_add(1));
+    let (mut hash, mut part, mut size) = (Sha256::new(), vec![0; PART], 0);
+    loop {
+        match archive.read(&mut part)? {
+            0 => break,
+            read => {
+                hash.update(&part[..read]);
+                size += read as u64;
+            }
+        }
+    }
+    Ok(size == digest.size && hexadecimal(&hash.finalize()) == digest.sha256)
 }
 
 fn ignored_paths(files: &dyn Files, path: &Path) -> Result<IgnoredPaths, BuildError> {

@@ -65,6 +65,8 @@ impl CliCommand {
             Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply.state),
             Self::Tool(tool) => Some(tool.0.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
+            #[cfg(feature = "archive")]
+            Self::Release(_) => None,
             Self::Validate(_)
             | Self::Timer(_)
             | Self::Graph(_)

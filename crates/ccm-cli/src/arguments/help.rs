@@ -32,12 +32,14 @@ pub(crate) fn shortened(command: Command) -> Command {
 }
 
 /// Headings with their commands, the most used first.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: &[(&str, &[&str])] = &[
     ("Every day", &["apply", "validate", "init", "timer", "pause", "backup"]),
     (
         "Looking",
         &["status", "history", "explain", "graph", "facts", "eval", "hiera", "schema", "completions", "help"],
     ),
+    #[cfg(feature = "archive")]
+    ("Many machines", &["release"]),
     ("Governance", &["approvals", "approve", "policy", "audit", "tool", "mcp"]),
 ];
 
@@ -59,7 +61,7 @@ pub(crate) fn in_groups(root: Command) -> Command {
     let mut template = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (name, commands) in GROUPS {
         template += &heading(name);
-        for command in commands {
+        for command in *commands {
             let found = entries.iter().filter(|(name, _)| name == command);
             template.extend(found.map(|(_, entry)| entry.as_str()));
         }

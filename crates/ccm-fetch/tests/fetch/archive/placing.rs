@@ -125,7 +125,8 @@ fn what_was_compressed_is_what_was_signed() {
     let bytes = tar(&[Item::file("f", "content")]);
     for format in [".tar", ".tar.gz", ".tar.zst"] {
         let compressed = compress(format, &bytes);
-        for (digest, is_extracted) in [(ccm_host::sha256(&bytes), true), (ccm_host::sha256(b"other"), false)] {
+        for (digest, is_extracted) in [(ccm_host::sha256(&bytes), true), (ccm_host::sha256(b"other"), false)]
+        {
             let name = format!("a{format}");
             let request = request(&scratch, &name, &compressed);
             let into = scratch.path().join("out");

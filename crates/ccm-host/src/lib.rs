@@ -123,7 +123,7 @@ pub use files::{
     ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile,
     UserFileContent, WalkStep, backup_stem, create_file, empty_directory, files_below, is_mount_point,
     is_temp_path, is_transient, is_writable_by_others, private_copy, read_at_most, read_beneath,
-    read_regular, sha256, slug, temp_name, temp_path, unescape, walk_order,
+    read_regular, sha256, slug, temp_name, temp_path, unescape, unnamed_file, walk_order,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;

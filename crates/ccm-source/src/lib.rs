@@ -1,11 +1,25 @@
 //! Sources of manifests: releases, and what a machine has accepted of them.
 //!
-//! [`bundle::build`] packs a directory for a release.
+//! [`bundle::build`] packs a directory for a release. A [`SourceAddress`] says where releases come from, and
+//! [`Following`] fetches what lies there, and accepts it if it comes after what was accepted before. What a machine has
+//! accepted lies in a [`SourceCache`]; if nothing newer can be had, that is applied.
 //!
 //! This crate must never run anything of what a source brings, or trust what nobody has signed.
+#![expect(clippy::disallowed_types, reason = "it reads files that ccm-host has opened")]
 
+mod address;
 pub mod bundle;
+mod cache;
+mod follow;
 mod ignored;
+mod offer;
+mod record;
 mod tar;
 
+pub use address::{AddressError, SourceAddress};
+pub use cache::{CacheError, SourceCache};
+pub use ccm_fetch::ProxySettings;
+pub use follow::{CheckVersion, FollowError, Followed, Following, VerifyEnvelope};
 pub use ignored::IgnoreError;
+pub use offer::{FetchError, SourceDoors};
+pub use record::{AcceptedVersion, KeptKind, KeptReason, SourceRecord};

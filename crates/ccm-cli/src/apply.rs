@@ -15,7 +15,7 @@ use crate::arguments::{ApplyArguments, JsonForm, ReportFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::reactor::{SharedRun, supervise};
-use crate::{listeners, pause, session};
+use crate::{listeners, pause, session, source};
 
 pub(crate) use runs::report_record_errors;
 
@@ -65,8 +65,14 @@ impl ApplyContext {
         if self.is_paused(session)? {
             return Ok(ExitCode::Success);
         }
-        self.refuse_duplicates(session)?;
-        let inputs = self.read(session).await?;
+        let accepts = !(arguments.noop || arguments.render);
+        let mode = if accepts { RunMode::Apply } else { RunMode::Plan };
+        let from = source::follow(arguments, session, mode, console).await?;
+        let sources = match from.manifest() {
+            Some(manifest) => vec![manifest],
+            None => self.sources(session)?,
+        };
+        let inputs = self.read(session, sources).await?;
         // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
         let manifests = ManuallyDrop::new(self.load(session, &inputs).await?);
         let manifests: Vec<&LoadedManifest<'_>> = manifests.iter().collect();
@@ -87,10 +93,12 @@ impl ApplyContext {
                 return Ok(ExitCode::NothingRun);
             }
         }
-        let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
-        let applied = Box::pin(self.apply(session, &manifests, runs, (mode, events_file), writers));
-        Ok(applied.await.code)
+        let applied = Box::pin(self.apply(session, &manifests, runs, (mode, events_file), writers)).await;
+        if mode == RunMode::Apply && matches!(applied.code, ExitCode::Success | ExitCode::Changes) {
+            from.mark_applied(session, console);
+        }
+        Ok(applied.code)
     }
 
     /// Returns `true` for a run that honours a pause, and warns a person of the pause.

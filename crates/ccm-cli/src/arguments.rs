@@ -9,6 +9,7 @@ mod environment;
 mod errors;
 mod eval;
 mod facts;
+mod from;
 mod graph;
 mod headings;
 mod help;
@@ -25,6 +26,8 @@ mod reference;
 #[cfg(feature = "archive")]
 mod release;
 mod service;
+#[cfg(feature = "archive")]
+mod source;
 mod state;
 mod status;
 mod timer;
@@ -45,6 +48,7 @@ pub(crate) use environment::InvalidVariable;
 pub(crate) use errors::adapt;
 pub(crate) use eval::EvalArguments;
 pub(crate) use facts::FactsArguments;
+pub(crate) use from::FromArguments;
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
@@ -71,6 +75,8 @@ pub(crate) use release::{
     ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments, ReleaseVerifyArguments,
 };
 pub(crate) use service::ServiceArguments;
+#[cfg(feature = "archive")]
+pub(crate) use source::{SourceCommand, SourceForgetArguments, SourceListArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
 pub(crate) use timer::{
@@ -158,7 +164,7 @@ impl<T: Subcommand> FromArgMatches for InnerCommands<T> {
 #[command(defer = true)]
 pub(crate) enum CliCommand {
     /// Apply a manifest: bring the machine to the state it declares
-    Apply(ApplyArguments),
+    Apply(Box<ApplyArguments>),
     /// Check a manifest and report every error in it; nothing is run
     Validate(ValidateArguments),
     /// Show the order of a manifest's resources and their dependencies
@@ -172,6 +178,9 @@ pub(crate) enum CliCommand {
     /// Build, sign, verify or show a release of manifests for many machines
     #[cfg(feature = "archive")]
     Release(InnerCommands<ReleaseCommand>),
+    /// List the sources that this machine takes manifests from, or forget one
+    #[cfg(feature = "archive")]
+    Source(InnerCommands<SourceCommand>),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
     /// Check, show and test the policy about commands, or judge a command

@@ -43,6 +43,7 @@ mod release;
 mod service;
 mod session;
 mod show;
+mod source;
 mod state;
 mod status;
 mod timer;
@@ -117,7 +118,7 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
     debug_log::install(arguments.verbose, console);
     match arguments.command {
         CliCommand::Apply(apply) => {
-            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, console)
+            apply::run(ApplyArguments { verbose: arguments.verbose, ..*apply }, console)
         }
         CliCommand::Validate(validate) => validate::run(&validate, arguments.verbose > 0, console),
         CliCommand::Graph(graph) => show::graph(&graph, console),
@@ -126,6 +127,8 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Timer(command) => timer::run(&command.0, console),
         #[cfg(feature = "archive")]
         CliCommand::Release(command) => release::run(&command.0, arguments.verbose > 0, console),
+        #[cfg(feature = "archive")]
+        CliCommand::Source(command) => source::run(&command.0, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),

@@ -12,10 +12,11 @@ use std::time::Duration;
 use ccm_runtime::model::ResourceId;
 use ccm_runtime::process::{absolute, own_program, variable};
 use ccm_runtime::timer::{
-    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRequest, Timers, UnitScope,
+    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRelease, TimerRequest, Timers,
+    UnitScope,
 };
 use ccm_runtime::{
-    Config, ExitCode, Notice, SelectionOption, Session, UnknownResource, UnknownResources, printed,
+    Config, ExitCode, Notice, RunMode, SelectionOption, Session, UnknownResource, UnknownResources, printed,
 };
 
 use crate::arguments::{
@@ -27,7 +28,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::listeners::{EVENTS_FILE_VARIABLE, events_file_of_environment};
 use crate::reactor::block_on;
 use crate::write_hints::file_system_hint_of;
-use crate::{manifest, session, state};
+use crate::{manifest, session, source, state};
 
 use credentials::{DIRECTORY_VARIABLE, ServiceDoors};
 pub(crate) use list::warn_of_template;
@@ -136,9 +137,10 @@ fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
 
 /// Refuses a manifest with errors, and names that are not in it.
 fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> CommandResult<()> {
-    let path = manifest_path(apply);
     let values = session::values(&apply.values);
-    let input = session.read(manifest::source(path), &values, apply.limits.max_manifest_size)?;
+    let from = block_on(source::follow(apply, session, RunMode::Plan, console))??;
+    let source = from.manifest().unwrap_or_else(|| manifest::source(manifest_path(apply)));
+    let input = session.read(source, &values, apply.limits.max_manifest_size)?;
     let loaded = manifest::load(console, session, &input)?;
     let names = loaded.catalog().names();
     let missing = |ids: &[ResourceId], option| {
@@ -155,14 +157,15 @@ fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) 
     Err(state::unknown_selection(&UnknownResources(unknown)))
 }
 
-/// Returns the path of the manifest, which the command line requires.
+/// Returns the path of the manifest, which the command line requires without a source.
 fn manifest_path(apply: &ApplyArguments) -> &Path {
     apply.manifests.first().map_or(Path::new(""), |path| path)
 }
 
 /// Returns the name of the timer, which its manifest gives it unless an option does.
 fn timer_name(arguments: &TimerInstallArguments) -> CommandResult<TimerName> {
-    let path = manifest_path(&arguments.apply);
+    let address = arguments.apply.from.address();
+    let path = address.as_deref().map_or_else(|| manifest_path(&arguments.apply), Path::new);
     if path == Path::new("-") {
         return Err(CommandError::usage("a timer needs the path of a manifest, not standard input"));
     }
@@ -197,7 +200,8 @@ fn request(
     let apply = &arguments.apply;
     let path = manifest_path(apply);
     let text = |path: &Path| path.to_str().map(str::to_owned);
-    let manifest = absolute(path).ok().and_then(|path| text(&path));
+    let address = apply.from.address();
+    let manifest = address.clone().or_else(|| absolute(path).ok().and_then(|path| text(&path)));
     let manifest = manifest.ok_or_else(|| {
         refuse(format!("the path {} can't be written into a unit", path.display()), "use a path in UTF-8")
     })?;
@@ -214,6 +218,13 @@ fn request(
     let has_state_directory = options.has(STATE_DIRECTORY);
     Ok(TimerRequest {
         name,
+        release: address.map(|_| TimerRelease {
+            manifest: apply
+                .manifests
+                .first()
+                .map_or(source::MANIFEST.into(), |path| path.display().to_string()),
+            signers: apply.from.signers(),
+        }),
         manifest,
         schedule: arguments.every,
         jitter,

@@ -69,19 +69,14 @@ pub enum ReleaseRefusal {
         accepted: u64,
     },
     /// A later version was accepted.
-    #[error("version {found} is before version {accepted}, which was accepted")]
+    #[error("version {accepted} was accepted before")]
     Older {
-        /// Its version.
-        found: u64,
         /// Version that was accepted.
         accepted: u64,
     },
     /// The version was accepted with another content.
-    #[error("version {version} was accepted with another content: two releases have one version")]
-    Conflict {
-        /// The version.
-        version: u64,
-    },
+    #[error("it was accepted with another content: two releases have one version")]
+    Conflict,
     /// It has expired.
     #[error("it expired at {}", timestamp(*at, 0))]
     Expired {
@@ -117,13 +112,12 @@ impl AcceptanceRules<'_> {
                 return Err(ReleaseRefusal::Epoch { found: release.epoch, accepted: accepted.epoch });
             }
             if (release.epoch, release.version) < (accepted.epoch, accepted.version) {
-                return Err(ReleaseRefusal::Older { found: release.version, accepted: accepted.version });
+                return Err(ReleaseRefusal::Older { accepted: accepted.version });
             }
             if (release.epoch, release.version) == (accepted.epoch, accepted.version) {
                 let is_same = release.bundle.sha256 == accepted.digest;
-                let conflict = ReleaseRefusal::Conflict { version: release.version };
                 // What was accepted is applied for ever, also after it has expired.
-                return if is_same { Ok(Newness::Same) } else { Err(conflict) };
+                return if is_same { Ok(Newness::Same) } else { Err(ReleaseRefusal::Conflict) };
             }
         }
         if !self.is_credible(release.issued) {

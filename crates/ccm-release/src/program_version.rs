@@ -7,6 +7,11 @@ use std::fmt;
 pub struct ProgramVersion([u32; 3]);
 
 impl ProgramVersion {
+    /// Returns the lowest version, which no release needs more than.
+    pub fn none() -> Self {
+        Self([0; 3])
+    }
+
     /// Reads a version, such as `0.3.0`; `None` if it is none.
     pub fn parse(text: &str) -> Option<Self> {
         let numbers = text.split(['-', '+']).next()?;

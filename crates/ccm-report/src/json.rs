@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
-    Event, Outcome, ResourceId, RunSummary, SessionStarted, StartLine, StartedBy, SummaryLine, Transaction,
-    TransactionLine, escape_json,
+    Event, Outcome, ResourceId, RunSummary, SessionStarted, SourceVersion, StartLine, StartedBy, SummaryLine,
+    Transaction, TransactionLine, escape_json,
 };
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ pub struct LineEncoder {
     began: SystemTime,
     verifies: Option<VerifiedRun>,
     started_by: Option<StartedBy>,
+    source: Option<SourceVersion>,
     /// Id of the last line of a resource.
     last_id: String,
     buffer: Vec<u8>,
@@ -79,6 +80,7 @@ impl LineEncoder {
             began,
             verifies: None,
             started_by: None,
+            source: None,
             last_id: String::new(),
             buffer: Vec::new(),
         }
@@ -88,6 +90,12 @@ impl LineEncoder {
     #[must_use]
     pub fn started_by(self, started_by: StartedBy) -> Self {
         Self { started_by: Some(started_by), ..self }
+    }
+
+    /// Adds the version of the source that the manifest comes from to the first line.
+    #[must_use]
+    pub fn of_source(self, source: Option<SourceVersion>) -> Self {
+        Self { source, ..self }
     }
 
     /// Begins a second run of the same manifest, which verifies the first one.
@@ -121,6 +129,7 @@ impl LineEncoder {
             manifest: self.identity.manifest.as_str().into(),
             version: self.identity.version.into(),
             started_by: self.started_by.as_ref().map(Cow::Borrowed),
+            source: self.source.as_ref().map(Cow::Borrowed),
             verifies: self.verifies.as_ref().map(|verified| verified.run_id.as_str().into()),
             ..StartLine::from(session)
         };

@@ -76,7 +76,7 @@ impl LoadedManifest<'_> {
     /// case, because the run then lacks the approvals that somebody meant to give.
     pub(crate) fn check_signed(&self) -> Result<(), BeginError> {
         let session = self.session;
-        if !self.input.reads().is_kept() {
+        if !self.input.reads().is_kept() || self.input.is_of_signed_release() {
             return Ok(());
         }
         let policy_requires = session.governance.run_policy()?.is_some_and(RunPolicy::requires_signed);
@@ -212,7 +212,11 @@ impl<'m> SharedState<'m> {
         let Self { session, mode, commands, state_path, state, lock, audit } = self;
         let doors = &session.doors;
         let earlier = earlier.or_else(|| RunStore::newest(state.as_deref()?));
-        let record = RunRecord::new(&manifest.input.record_name(), earlier, &*doors.clock);
+        let record = RunRecord::new(
+            (&manifest.input.record_name(), manifest.input.source().version()),
+            earlier,
+            &*doors.clock,
+        );
         manifest.check_name()?;
         manifest.check_signed()?;
         if let (Some(judged), Some(state)) = (&manifest.judged, state) {

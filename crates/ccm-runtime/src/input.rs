@@ -9,7 +9,7 @@ use ccm_governance::policy::FoundPolicy;
 use ccm_governance::signed::ReadRecord;
 use ccm_host::{Files, STANDARD_INPUT, TextError, absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
-use ccm_model::{Node, SourceId, normalize};
+use ccm_model::{Node, SourceId, SourceVersion, normalize};
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
@@ -57,12 +57,21 @@ pub enum ManifestSource {
     File(PathBuf),
     /// Standard input, read to its end.
     StandardInput,
+    /// A file of a version that was accepted from a source whose releases are signed.
+    Accepted {
+        /// Path of the manifest in the version.
+        path: PathBuf,
+        /// Name of the manifest, which is the same in every version.
+        name: String,
+        /// The version.
+        version: SourceVersion,
+    },
 }
 
 impl ManifestSource {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::File(path) => Some(path),
+            Self::File(path) | Self::Accepted { path, .. } => Some(path),
             Self::StandardInput => None,
         }
     }
@@ -70,10 +79,21 @@ impl ManifestSource {
     /// Returns the name that records use: an absolute path without `..`, with its links as they are. A manifest has
     /// one name, whichever way the path takes through directories.
     pub(crate) fn full_name(&self, files: &dyn Files) -> String {
+        if let Self::Accepted { name, .. } = self {
+            return name.clone();
+        }
         let Some(path) = self.path() else { return STANDARD_INPUT.to_owned() };
         // The given path is also a name, if the current directory does not exist any more.
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
         without_parents(&path, files).display().to_string()
+    }
+
+    /// Returns the version of the source that the manifest comes from.
+    pub(crate) fn version(&self) -> Option<SourceVersion> {
+        match self {
+            Self::Accepted { version, .. } => Some(version.clone()),
+            Self::File(_) | Self::StandardInput => None,
+        }
     }
 
     /// Returns the directory of the manifest, absolute; the current one for standard input.
@@ -204,7 +224,10 @@ impl Session {
             kept
         } else {
             let (name, text) = self.read_text(source.path(), max_size, "manifest")?;
-            (name, text.into())
+            match &source {
+                ManifestSource::Accepted { name, .. } => (name.clone(), text.into()),
+                _ => (name, text.into()),
+            }
         };
         if let Some(file) = source.path().and_then(Path::file_name) {
             machine.reads.add(&directory.join(file), Some(text.as_bytes())).map_err(InputError::Directory)?;
@@ -229,6 +252,15 @@ impl Input {
     /// Returns the name of the manifest in messages: its path as it was given.
     pub fn name(&self) -> &str {
         &self.request.name
+    }
+
+    /// Returns `true` if everything that the manifest is made of was signed as part of a release. Values of the command
+    /// line were not.
+    pub(crate) fn is_of_signed_release(&self) -> bool {
+        let data = self.data();
+        matches!(self.source, ManifestSource::Accepted { .. })
+            && data.files.is_empty()
+            && data.assignments.is_empty()
     }
 
     /// Returns the executor whose command stands in place of the resources.

@@ -159,6 +159,8 @@ mod selection;
 mod session;
 mod session_doors;
 mod sink;
+#[cfg(feature = "archive")]
+pub mod source;
 mod spawn;
 mod stack;
 mod statement;

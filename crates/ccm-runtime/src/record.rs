@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use ccm_host::state::Directory;
 use ccm_host::{Clock, random, started_by};
-use ccm_model::{Event, RunSummary, SessionStarted, Transaction};
+use ccm_model::{Event, RunSummary, SessionStarted, SourceVersion, Transaction};
 use ccm_report::{DiffSpace, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
 
 /// Ids of a run and its events, their lines, and the file with recorded lines.
@@ -28,7 +28,11 @@ pub(crate) struct Reported {
 
 impl RunRecord {
     /// Creates the id of a run. It is greater than that of the earlier run, even if the clock was set back.
-    pub(crate) fn new(manifest: &str, earlier: Option<String>, clock: &dyn Clock) -> Self {
+    pub(crate) fn new(
+        (manifest, source): (&str, Option<SourceVersion>),
+        earlier: Option<String>,
+        clock: &dyn Clock,
+    ) -> Self {
         let ids = Ids::new(random());
         let ids = match &earlier {
             Some(newest) => ids.after(newest),
@@ -36,7 +40,7 @@ impl RunRecord {
         };
         let began = clock.now();
         let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
-        let encoder = encoder.started_by(started_by());
+        let encoder = encoder.started_by(started_by()).of_source(source);
         Self { encoder, began, earlier, store: None, diffs: DiffSpace::default() }
     }
 

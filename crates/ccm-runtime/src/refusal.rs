@@ -36,7 +36,7 @@ impl Session {
         let lock = Lock::take(&state, &holder, Duration::ZERO, &mut |_| {}).await;
         // Another run removes old records at its end.
         let keep_runs = if lock.is_ok() { keep_runs } else { usize::MAX };
-        let mut record = RunRecord::new(&manifest, RunStore::newest(&state), clock);
+        let mut record = RunRecord::new((&manifest, source.version()), RunStore::newest(&state), clock);
         record.begin(Some(&state), keep_runs);
         match record.refuse(&self.secrets.redact(errors), ExitCode::NothingRun.number()) {
             Some(Recorded { record, .. }) => Ok(record?),

@@ -228,7 +228,7 @@ impl Session {
         Ok(verified)
     }
 
-    fn verify_envelope(
+    pub(crate) fn verify_envelope(
         &self,
         envelope: &Envelope,
         signers: &Approvers,

@@ -16,6 +16,7 @@ mod undo;
 mod unit_file;
 
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,13 +56,24 @@ pub enum UnitScope {
     User,
 }
 
+/// Release that the runs of a timer take their manifest from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerRelease {
+    /// Manifest in the release.
+    pub manifest: String,
+    /// Absolute path of the file of signers.
+    pub signers: PathBuf,
+}
+
 /// Timer to install.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerRequest {
     /// Name of the timer.
     pub name: TimerName,
-    /// Absolute path of the manifest.
+    /// Absolute path of the manifest, or the address of the release that it is taken from.
     pub manifest: String,
+    /// Release that the manifest is taken from; `None` for a manifest of this machine.
+    pub release: Option<TimerRelease>,
     /// Times of the runs.
     pub schedule: Schedule,
     /// Maximum delay of a run. Each machine has its own, which stays the same.
@@ -293,8 +305,13 @@ impl Timers<'_> {
         };
         let mut exposed = Vec::new();
         let credentials = request.credentials.iter().map(ServiceCredential::path);
-        for used in [&*request.manifest, &*request.program].into_iter().chain(credentials).map(PathBuf::from)
-        {
+        // What a release holds is signed; who may sign it is in a file of this machine.
+        let manifest = match &request.release {
+            None => PathBuf::from(&request.manifest),
+            Some(release) => release.signers.clone(),
+        };
+        let used = [&*request.program].into_iter().chain(credentials).map(PathBuf::from);
+        for used in iter::once(manifest).chain(used) {
             let used = files.canonical(&used).unwrap_or(used);
             for path in used.ancestors().filter(|path| is_exposed(path)) {
                 if !exposed.iter().any(|known| known == path) {

@@ -1,7 +1,5 @@
 //! Reading and loading of the manifests of a run. Nothing is run if one of them is not valid.
 
-use std::path::PathBuf;
-
 use ccm_runtime::{
     BeginError, BeginFailure, Input, LoadedManifest, ManifestConflict, ManifestSource, RunOptions, Session,
     error_layers,
@@ -13,32 +11,37 @@ use crate::error::{CommandError, CommandResult};
 use crate::{data_explanation, manifest, session, state};
 
 impl ApplyContext {
-    /// Refuses manifests that are given twice.
-    pub(super) fn refuse_duplicates(&self, session: &Session) -> CommandResult<()> {
+    /// Returns the sources of the manifests on the command line, and refuses one that is given twice.
+    pub(super) fn sources(&self, session: &Session) -> CommandResult<Vec<ManifestSource>> {
         let paths = &self.arguments.manifests;
         let sources: Vec<ManifestSource> = paths.iter().map(|path| manifest::source(path)).collect();
-        let Some((first, second)) = session.same_sources(&sources) else { return Ok(()) };
+        let Some((first, second)) = session.same_sources(&sources) else { return Ok(sources) };
         let [first_name, second_name] = [first, second].map(|position| paths[position].display().to_string());
         let message = match &sources[second] {
             ManifestSource::StandardInput => "standard input is given twice".to_owned(),
-            ManifestSource::File(_) if first_name == second_name => {
+            ManifestSource::File(_) | ManifestSource::Accepted { .. } if first_name == second_name => {
                 format!("the manifest {first_name} is given twice")
             }
-            ManifestSource::File(_) => format!("{first_name} and {second_name} are the same manifest"),
+            ManifestSource::File(_) | ManifestSource::Accepted { .. } => {
+                format!("{first_name} and {second_name} are the same manifest")
+            }
         };
         Err(CommandError::usage(message).therefore("nothing was run"))
     }
 
     /// Reads the manifests. One that exists but can't be read is recorded as refused.
-    pub(super) async fn read(&self, session: &Session) -> CommandResult<Vec<Input>> {
+    pub(super) async fn read(
+        &self,
+        session: &Session,
+        sources: Vec<ManifestSource>,
+    ) -> CommandResult<Vec<Input>> {
         let arguments = &self.arguments;
         let values = session::values(&arguments.values);
-        let read = |path: &PathBuf| {
-            let source = manifest::source(path);
+        let read = |source: ManifestSource| {
             let input = session.read(source.clone(), &values, arguments.limits.max_manifest_size);
             (source, input)
         };
-        let read: Vec<_> = arguments.manifests.iter().map(read).collect();
+        let read: Vec<_> = sources.into_iter().map(read).collect();
         for ((_, input), path) in read.iter().zip(&arguments.manifests).skip(1) {
             if let Err(error) = input {
                 manifest::refuse_possible_value(path, &arguments.values, error)?;

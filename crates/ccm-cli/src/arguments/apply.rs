@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 
 use super::parsers::{duration, events_file, reference, runs, wait};
 use super::{
-    OutputArguments, OutputFormat, SizeArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings,
+    FromArguments, OutputArguments, OutputFormat, SizeArguments, StateArguments, VERBOSE_ORDER,
+    ValueArguments, headings,
 };
 
 /// Position in the help after `-v`, in the order of declaration.
@@ -22,6 +23,7 @@ Examples:
   ccm apply site.yaml --skip exec#migrate          apply all but one resource
   ccm apply site.yaml --data web.port=8080         with another value
   ccm apply base.yaml web.yaml                     apply several manifests, one after another
+  ccm apply --from https://example.com/base.release --signers /etc/ccm/signers
   ssh web1 ccm apply - < site.yaml                 on another machine
 
 Exit codes: `ccm help`.
@@ -34,8 +36,13 @@ const OUTPUT: &str = "Format of the output: the report, lines for a log, a line 
 #[command(after_help = EXAMPLES, mut_arg("output", |output| output.help(OUTPUT)))]
 pub(crate) struct ApplyArguments {
     /// Manifests, which are applied in this order; `-` reads one from standard input
-    #[arg(value_name = "MANIFEST", required = true, num_args = 1..)]
+    #[arg(value_name = "MANIFEST", num_args = 1..)]
+    #[cfg_attr(feature = "archive", arg(required_unless_present = "from"))]
+    #[cfg_attr(not(feature = "archive"), arg(required = true))]
     pub manifests: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub from: FromArguments,
 
     /// Change nothing: read the state and report what would be changed
     #[arg(short = 'n', long, aliases = ["dry-run", "check"])]

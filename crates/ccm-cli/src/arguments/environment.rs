@@ -66,6 +66,10 @@ impl CliCommand {
             Self::Tool(tool) => Some(tool.0.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
             #[cfg(feature = "archive")]
+            Self::Source(super::SourceCommand::List(list)) => Some(&mut list.state),
+            #[cfg(feature = "archive")]
+            Self::Source(super::SourceCommand::Forget(forget)) => Some(&mut forget.state),
+            #[cfg(feature = "archive")]
             Self::Release(_) => None,
             Self::Validate(_)
             | Self::Timer(_)

@@ -3,6 +3,10 @@
 /// Facts and values.
 pub(crate) const DATA: &str = "Data";
 
+/// Where the manifest comes from.
+#[cfg(feature = "archive")]
+pub(crate) const SOURCE: &str = "Source";
+
 /// Times, sizes and failures that end a command.
 pub(crate) const LIMITS: &str = "Limits";
 

@@ -39,7 +39,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["status", "history", "explain", "graph", "facts", "eval", "hiera", "schema", "completions", "help"],
     ),
     #[cfg(feature = "archive")]
-    ("Many machines", &["release"]),
+    ("Many machines", &["release", "source"]),
     ("Governance", &["approvals", "approve", "policy", "audit", "tool", "mcp"]),
 ];
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_runtime::model::{ReferenceError, ResourceId, is_variable_name, parse_duration, parse_size};
+#[cfg(feature = "archive")]
+use ccm_runtime::release::ChannelName;
 use ccm_runtime::{MAX_PAUSE, assignment};
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
@@ -59,6 +61,12 @@ pub(crate) fn lifetime(text: &str) -> Result<Duration, String> {
         duration if duration > MAX_LIFETIME => Err("an approval counts for at most 366d".to_owned()),
         duration => Ok(duration),
     }
+}
+
+/// Reads the name of a channel.
+#[cfg(feature = "archive")]
+pub(crate) fn channel(text: &str) -> Result<ChannelName, String> {
+    ChannelName::parse(text).map_err(|error| error.to_string())
 }
 
 /// Reads the duration of a pause.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ccm_runtime::release::{ChannelName, ProgramVersion, Wave};
 use clap::{Args, Subcommand};
 
-use super::parsers::wait;
+use super::parsers::{channel, wait};
 use super::{OutputArguments, SizeArguments, headings};
 
 const BUILD_EXAMPLES: &str = "\
@@ -134,10 +134,6 @@ pub(crate) struct ReleaseShowArguments {
 
     #[command(flatten)]
     pub output: OutputArguments,
-}
-
-fn channel(text: &str) -> Result<ChannelName, String> {
-    ChannelName::parse(text).map_err(|error| error.to_string())
 }
 
 fn program_version(text: &str) -> Result<ProgramVersion, String> {

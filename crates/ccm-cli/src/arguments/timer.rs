@@ -32,6 +32,7 @@ Examples:
   ccm timer install site.yaml --every 1d --jitter 1h --data role=web
   ccm timer install site.yaml --credential db=/etc/ccm/secrets/db --on-failure notify@%n.service
   ccm timer install ~/desktop.yaml --user          with your own user's systemd
+  ccm timer install --from https://example.com/base.release --signers /etc/ccm/signers
 
 All options of `ccm apply` that suit a timer are passed on to it. Relative paths become absolute.
 
@@ -224,7 +225,11 @@ fn options(command: &Command, matches: &ArgMatches) -> Result<Vec<String>, Strin
         }
         for value in matches.get_raw(id).into_iter().flatten() {
             let text = value.to_str().ok_or_else(|| format!("a value of --{long} is not UTF-8 text"))?;
-            options.extend([format!("--{long}"), absolute_value(option, text)]);
+            let value = match id {
+                "from" if !text.contains("://") => absolute_path(text),
+                _ => absolute_value(option, text),
+            };
+            options.extend([format!("--{long}"), value]);
         }
     }
     Ok(options)
@@ -233,7 +238,11 @@ fn options(command: &Command, matches: &ArgMatches) -> Result<Vec<String>, Strin
 /// Returns a value of an option. The service has another working directory, so a path becomes absolute.
 fn absolute_value(option: &Arg, text: &str) -> String {
     let is_path = !matches!(option.get_value_hint(), ValueHint::Unknown | ValueHint::Other);
-    let path = absolute(Path::new(text)).ok().filter(|_| is_path);
+    if is_path { absolute_path(text) } else { text.to_owned() }
+}
+
+fn absolute_path(text: &str) -> String {
+    let path = absolute(Path::new(text)).ok();
     path.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| text.to_owned())
 }
 
@@ -260,6 +269,16 @@ mod tests {
                 vec!["--state-dir", "[here]/s", "--events-file", "[here]/e"],
             ),
             ("site.yaml --skip file#/a", vec!["--skip", "file#/a"]),
+            #[cfg(feature = "archive")]
+            (
+                "--from base.release --signers people",
+                vec!["--from", "[here]/base.release", "--signers", "[here]/people"],
+            ),
+            #[cfg(feature = "archive")]
+            (
+                "--from https://example.com/base.release --signers /people web.yaml",
+                vec!["--from", "https://example.com/base.release", "--signers", "/people"],
+            ),
             ("site.yaml --only file#/a --fail-on-error", vec!["--only", "file#/a", "--fail-on-error"]),
             (
                 "site.yaml --timeout 10m --keep-runs 3 --diff",

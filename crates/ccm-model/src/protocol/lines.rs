@@ -22,6 +22,7 @@ impl<'a> From<&'a SessionStarted> for StartLine<'a> {
             resources: session.resources,
             message: session.message.as_deref().map(Cow::from),
             started_by: None,
+            source: None,
             verifies: None,
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
 use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, known};
-use crate::{CancelledRefresh, Counts, ResourceId, StartedBy, StopCause, UnfinishedRefresh};
+use crate::{CancelledRefresh, Counts, ResourceId, SourceVersion, StartedBy, StopCause, UnfinishedRefresh};
 
 /// The first line of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +50,9 @@ pub struct StartLine<'a> {
     /// User, terminal and systemd unit that started the run.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub started_by: Option<Cow<'a, StartedBy>>,
+    /// Version of the source that the manifest comes from (`--from`).
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub source: Option<Cow<'a, SourceVersion>>,
     /// The run that this one verifies (`--verify-idempotent`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verifies: Option<Cow<'a, str>>,

@@ -63,8 +63,8 @@ fn each_release_is_taken_or_refused_for_its_own_reason() {
             }),
             Ok(Newness::Same),
         ),
-        ("other content", release(1, 42, "b"), Err(ReleaseRefusal::Conflict { version: 42 })),
-        ("older", release(1, 41, "a"), Err(ReleaseRefusal::Older { found: 41, accepted: 42 })),
+        ("other content", release(1, 42, "b"), Err(ReleaseRefusal::Conflict)),
+        ("older", release(1, 41, "a"), Err(ReleaseRefusal::Older { accepted: 42 })),
         ("older epoch", release(0, 99, "b"), Err(ReleaseRefusal::Epoch { found: 0, accepted: 1 })),
         (
             "other channel",

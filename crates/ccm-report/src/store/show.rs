@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_host::LocalZone;
 use ccm_model::{
-    Event, EventLine, RefreshSummary, RunSummary, StartedBy, TransactionLine, display_duration,
-    display_timestamp, escape_control, parse_timestamp,
+    Event, EventLine, RefreshSummary, RunSummary, SourceVersion, StartedBy, TransactionLine,
+    display_duration, display_timestamp, escape_control, parse_timestamp,
 };
 use serde_json::{Value, json};
 
@@ -80,6 +80,10 @@ impl History {
         if let Some(started_by) = run.started_by() {
             text += &format!("started by {}\n", described(started_by));
         }
+        if let Some(SourceVersion { name, version, digest }) = run.source() {
+            text +=
+                &format!("source {}, version {version}, {}\n", escape_control(name), escape_control(digest));
+        }
         text + &run.result_text(events, self.screen)
     }
 }
@@ -97,6 +101,11 @@ impl StoredRun {
     /// Returns the user, terminal and unit that started the run. Earlier versions did not record them.
     pub fn started_by(&self) -> Option<&StartedBy> {
         self.start.as_ref()?.started_by.as_deref()
+    }
+
+    /// Returns the version of the source that the manifest came from.
+    pub fn source(&self) -> Option<&SourceVersion> {
+        self.start.as_ref()?.source.as_deref()
     }
 
     /// Returns the time of the beginning. The id also holds the time, for a run without other readable data.
@@ -142,6 +151,9 @@ impl StoredRun {
             })
         };
         shown["started_by"] = json!(self.started_by());
+        if let Some(source) = self.source() {
+            shown["source"] = json!(source);
+        }
         shown
     }
 

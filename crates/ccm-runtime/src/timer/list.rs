@@ -214,7 +214,10 @@ impl Timers<'_> {
 impl InstalledTimer {
     /// Finds out whether the manifest exists.
     fn with_manifest(self, timers: &Timers<'_>) -> Self {
-        let is_missing = |path: &Path| timers.session.doors.files.exists(path).is_ok_and(|exists| !exists);
+        // The address of a web server is no path.
+        let is_missing = |path: &Path| {
+            path.is_absolute() && timers.session.doors.files.exists(path).is_ok_and(|exists| !exists)
+        };
         Self { is_manifest_missing: self.manifest.as_deref().is_some_and(is_missing), ..self }
     }
 }

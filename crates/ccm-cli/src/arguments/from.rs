@@ -1,0 +1,102 @@
+//! Option `--from` of the commands that take a manifest from a source.
+
+#[cfg(feature = "archive")]
+use std::path::Path;
+use std::path::PathBuf;
+#[cfg(feature = "archive")]
+use std::time::Duration;
+
+#[cfg(feature = "archive")]
+use ccm_runtime::process::absolute;
+#[cfg(feature = "archive")]
+use ccm_runtime::release::ChannelName;
+use clap::Args;
+
+#[cfg(feature = "archive")]
+use super::headings;
+#[cfg(feature = "archive")]
+use super::parsers::{channel, wait};
+
+/// Source to take the manifest from.
+#[cfg(feature = "archive")]
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FromArguments {
+    /// Release to take the manifest from
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        requires = "signers",
+        help_heading = headings::SOURCE,
+        help = "Take the manifest from this release, https://HOST/PATH/NAME.release or a path; MANIFEST is a path in \
+                it [default: site.yaml]"
+    )]
+    pub from: Option<String>,
+
+    /// File of the people who may sign releases, as `ssh-keygen -Y verify` reads it
+    #[arg(long, value_name = "FILE", requires = "from", help_heading = headings::SOURCE)]
+    pub signers: Option<PathBuf>,
+
+    /// Number of people who have to have signed a release
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "from",
+        value_parser = clap::value_parser!(u8).range(1..=16),
+        help_heading = headings::SOURCE,
+        help = "Number of people who have to have signed a release [default: 1]"
+    )]
+    pub threshold: Option<u8>,
+
+    /// Channel that releases have to have; without it, that of the first one
+    #[arg(long, value_name = "NAME", requires = "from", value_parser = channel, help_heading = headings::SOURCE)]
+    pub channel: Option<ChannelName>,
+
+    /// Time that fetching may take
+    #[arg(
+        long,
+        value_name = "DURATION",
+        requires = "from",
+        value_parser = wait,
+        help_heading = headings::SOURCE,
+        help = "Time that fetching may take; then what was accepted before is applied [default: 30s]"
+    )]
+    pub fetch_wait: Option<Duration>,
+
+    /// Begin anew with a source although the record of what was accepted is lost
+    #[arg(long, requires = "from", help_heading = headings::SOURCE)]
+    pub bootstrap: bool,
+}
+
+#[cfg(feature = "archive")]
+impl FromArguments {
+    /// Returns the address of the source, if there is one. A path is absolute.
+    pub(crate) fn address(&self) -> Option<String> {
+        let address = self.from.as_deref()?;
+        let path = absolute(Path::new(address)).ok().filter(|_| !address.contains("://"));
+        Some(path.map_or_else(|| address.to_owned(), |path| path.display().to_string()))
+    }
+
+    /// Returns the file of signers; empty without a source.
+    pub(crate) fn signers(&self) -> PathBuf {
+        self.signers.as_deref().and_then(|path| absolute(path).ok()).unwrap_or_default()
+    }
+}
+
+/// Source to take the manifest from: none, without downloads.
+#[cfg(not(feature = "archive"))]
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FromArguments {}
+
+#[cfg(not(feature = "archive"))]
+#[expect(clippy::unused_self, reason = "other builds have a source")]
+impl FromArguments {
+    /// Returns the address of the source: none.
+    pub(crate) fn address(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the file of signers: none.
+    pub(crate) fn signers(&self) -> PathBuf {
+        PathBuf::new()
+    }
+}

@@ -1,0 +1,100 @@
+//! The manifest of a source, for the commands that take one.
+
+use std::time::Duration;
+
+use ccm_runtime::model::escape_control;
+use ccm_runtime::release::SignatureThreshold;
+use ccm_runtime::source::{CacheError, Followed, FollowedManifest, KeptKind, SourceError, SourceOptions};
+use ccm_runtime::{Cancellation, ManifestSource, RunMode, Session};
+
+use crate::arguments::ApplyArguments;
+use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
+use crate::session;
+
+/// Manifest of a source without a name.
+pub(crate) const MANIFEST: &str = "site.yaml";
+/// Time that fetching may take.
+const FETCH_WAIT: Duration = Duration::from_secs(30);
+
+/// Manifest of a source, if the command line names one.
+pub(crate) struct FromSource(Option<FollowedManifest>);
+
+impl FromSource {
+    /// Returns the manifest.
+    pub(crate) fn manifest(&self) -> Option<ManifestSource> {
+        self.0.as_ref().map(|followed| followed.source.clone())
+    }
+
+    /// Records that the version was applied without a failure.
+    pub(crate) fn mark_applied(&self, session: &Session, console: &Console) {
+        if let Some(followed) = &self.0
+            && let Err(error) = session.mark_applied(&followed.followed)
+        {
+            console.warning_of(&error);
+        }
+    }
+}
+
+/// Fetches what the source of the command line offers, and accepts it if it comes next. A plan accepts nothing.
+pub(crate) async fn follow(
+    arguments: &ApplyArguments,
+    session: &Session,
+    mode: RunMode,
+    console: &Console,
+) -> CommandResult<FromSource> {
+    let from = &arguments.from;
+    let Some(address) = from.address() else { return Ok(FromSource(None)) };
+    let manifest = match &*arguments.manifests {
+        [] => MANIFEST.into(),
+        [manifest] => manifest.clone(),
+        _ => return Err(CommandError::usage("with `--from`, one manifest is applied; nothing was run")),
+    };
+    let options = SourceOptions {
+        address,
+        signers: from.signers.clone().unwrap_or_default(),
+        threshold: SignatureThreshold(from.threshold.unwrap_or(1).into()),
+        channel: from.channel.clone(),
+        manifest,
+        bootstrap: from.bootstrap,
+        wait: from.fetch_wait.unwrap_or(FETCH_WAIT),
+    };
+    let values = session::values(&arguments.values);
+    let mode_and_size = (mode, arguments.limits.max_manifest_size);
+    let followed = session.follow(&options, &values, mode_and_size, &Cancellation::never()).await;
+    let followed = followed.map_err(|error| source_error(&error).therefore("nothing was run"))?;
+    report(&followed.followed, mode, console);
+    Ok(FromSource(Some(followed)))
+}
+
+/// Says which version is applied, if it is another one than before, and why it is no newer one.
+fn report(followed: &Followed, mode: RunMode, console: &Console) {
+    let (name, version) = (&followed.name, followed.version.version);
+    if followed.is_new {
+        let signers = followed.version.signed_by.join(", ");
+        let verb = if mode == RunMode::Apply { "is accepted" } else { "would be accepted" };
+        console.note(&format!("{name}: version {version}, signed by {}, {verb}", escape_control(&signers)));
+    }
+    let Some(kept) = &followed.kept else { return };
+    let message = format!("{name} stays at version {version}: {}", escape_control(&kept.reason));
+    match kept.kind {
+        KeptKind::Refused | KeptKind::Unreachable if followed.is_reason_new => console.warning(&message),
+        _ => console.note(&message),
+    }
+}
+
+/// Returns the error of a source, with what to do.
+pub(super) fn source_error(error: &SourceError) -> CommandError {
+    let hint = match error {
+        SourceError::Address(error) => Some(error.hint().to_owned()),
+        SourceError::Manifest(_) => {
+            Some("name a manifest by its path in the release, such as site.yaml".to_owned())
+        }
+        SourceError::State(error) => Some(error.hint()),
+        SourceError::Cache(CacheError::Lost { .. }) => {
+            Some("`--bootstrap` takes the next version that is signed, whatever its number".to_owned())
+        }
+        _ => None,
+    };
+    CommandError::of(error).hints(hint)
+}

@@ -1,0 +1,96 @@
+//! `ccm source`: the sources that this machine follows.
+
+use ccm_runtime::model::escape_control;
+use ccm_runtime::printed;
+use ccm_runtime::report::{Column, table};
+use ccm_runtime::source::{FollowedSource, KeptKind};
+use serde_json::{Value, json};
+
+use super::follow::source_error;
+use crate::arguments::{DocumentFormat, SourceCommand, SourceForgetArguments, SourceListArguments};
+use crate::console::Console;
+use crate::error::{CommandError, CommandResult};
+use crate::listeners::report_screen;
+use crate::session;
+
+/// Columns of the list of sources.
+const COLUMNS: [Column; 6] = [
+    Column::new("SOURCE"),
+    Column::new("CHANNEL").optional(),
+    Column::new("VERSION"),
+    Column::new("ACCEPTED"),
+    Column::new("STATE"),
+    Column::new("ADDRESS").cut_to(20),
+];
+
+/// Lists or forgets sources.
+pub(crate) fn run(command: &SourceCommand, console: &Console) -> CommandResult {
+    match command {
+        SourceCommand::List(arguments) => list(arguments, console),
+        SourceCommand::Forget(arguments) => forget(arguments, console),
+    }
+}
+
+fn list(arguments: &SourceListArguments, console: &Console) -> CommandResult {
+    let session = session::open_with(console, &arguments.state);
+    let sources = session.sources().map_err(|error| source_error(&error))?;
+    let text = match arguments.output.format {
+        DocumentFormat::Json => printed::document(&sources.iter().map(document).collect()),
+        DocumentFormat::Text if sources.is_empty() => "no sources\n".to_owned(),
+        DocumentFormat::Text => {
+            let rows: Vec<_> = sources.iter().map(row).collect();
+            let mut text = table(COLUMNS, &rows, report_screen());
+            for source in &sources {
+                if let Some(kept) = &source.record.kept {
+                    text +=
+                        &format!("{}: {}, since {}\n", source.name, escape_control(&kept.reason), kept.since);
+                }
+            }
+            text
+        }
+    };
+    console.print(&text)
+}
+
+fn row(source: &FollowedSource) -> [String; 6] {
+    let accepted = &source.record.accepted;
+    let state = source.record.kept.as_ref().map_or("current", |kept| word(kept.kind));
+    [
+        source.name.clone(),
+        accepted.channel.clone(),
+        accepted.version.to_string(),
+        accepted.at.clone(),
+        state.to_owned(),
+        escape_control(&source.record.source).into_owned(),
+    ]
+}
+
+fn word(kind: KeptKind) -> &'static str {
+    match kind {
+        KeptKind::Unreachable => "unreachable",
+        KeptKind::Refused => "refused",
+        KeptKind::Waiting => "waiting",
+        KeptKind::Held => "held",
+    }
+}
+
+fn document(source: &FollowedSource) -> Value {
+    let mut document = json!(source.record);
+    document["name"] = json!(source.name);
+    document
+}
+
+fn forget(arguments: &SourceForgetArguments, console: &Console) -> CommandResult {
+    let session = session::open_with(console, &arguments.state);
+    let name = &arguments.name;
+    match session.forget_source(name) {
+        Ok(true) => {
+            console.print(&format!("forgot {}; its next version is a first one\n", escape_control(name)))
+        }
+        Ok(false) => {
+            let message = format!("there is no source {}; nothing was changed", escape_control(name));
+            Err(CommandError::new(message).hint("`ccm source list` lists the sources"))
+        }
+        Err(error) => Err(source_error(&error).therefore("nothing was changed")),
+    }
+}

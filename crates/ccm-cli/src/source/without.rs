@@ -1,0 +1,35 @@
+//! Sources in a ccm without downloads and archives: there are none.
+
+use ccm_runtime::{ManifestSource, RunMode, Session};
+
+use crate::arguments::ApplyArguments;
+use crate::console::Console;
+use crate::error::CommandResult;
+
+/// Manifest of a source without a name.
+pub(crate) const MANIFEST: &str = "site.yaml";
+
+/// Manifest of a source: none.
+pub(crate) struct FromSource;
+
+impl FromSource {
+    /// Returns the manifest: none.
+    #[expect(clippy::unused_self, reason = "other builds have one")]
+    pub(crate) fn manifest(&self) -> Option<ManifestSource> {
+        None
+    }
+
+    /// Records nothing.
+    #[expect(clippy::unused_self, reason = "other builds have a source")]
+    pub(crate) fn mark_applied(&self, _: &Session, _: &Console) {}
+}
+
+/// Returns that the command line names no source.
+pub(crate) async fn follow(
+    _: &ApplyArguments,
+    _: &Session,
+    _: RunMode,
+    _: &Console,
+) -> CommandResult<FromSource> {
+    Ok(FromSource)
+}

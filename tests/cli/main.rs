@@ -52,6 +52,8 @@ mod policy;
 mod readers;
 mod record;
 mod recorded_diffs;
+#[cfg(feature = "archive")]
+mod releases;
 mod render;
 mod replaced_program;
 mod schema;

@@ -15,3 +15,5 @@ mod definitions;
 mod kernel;
 mod killed;
 mod points;
+#[cfg(feature = "archive")]
+mod sources;

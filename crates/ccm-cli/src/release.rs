@@ -37,11 +37,12 @@ fn build(arguments: &ReleaseBuildArguments, is_verbose: bool, console: &Console)
         let message = format!("there is no directory {}; nothing was built", arguments.directory.display());
         return Err(CommandError::new(message));
     }
-    let checked = validate::run(&validation_of(arguments), is_verbose, console)
-        .map_err(|error| error.therefore("nothing was built"))?;
-    if checked != ExitCode::Success {
-        return Ok(checked);
-    }
+    let validation = validation_of(arguments);
+    let checked = match arguments.output.format {
+        DocumentFormat::Json => validate::check_silently(&validation, console),
+        DocumentFormat::Text => validate::run(&validation, is_verbose, console).map(drop),
+    };
+    checked.map_err(|error| error.with_message("the manifests are not valid; nothing was built"))?;
     let plan = ReleasePlan {
         channel: arguments.channel.clone(),
         version: arguments.version,

@@ -152,7 +152,20 @@ fn check(
         return matrix(console, arguments, session, input);
     }
     let validation = strictly(arguments, session.validate(input, extent(arguments)));
-    let validation = validation.map_err(|error| match error {
+    let validation = validation.map_err(|error| validation_error(arguments, input, error))?;
+    console.findings(&validation.warnings);
+    if is_verbose {
+        console.explain(data_explanation::of_manifest(input.name(), &validation.data));
+    }
+    for (location, text) in &validation.approvals {
+        let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
+        console.note(&format!("{at}{text}"));
+    }
+    console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
+}
+
+fn validation_error(arguments: &ValidateArguments, input: &Input, error: ValidationError) -> CommandError {
+    match error {
         ValidationError::Manifest(errors) => {
             let lacks_file = |found: &Diagnostic| {
                 found.kind == DiagnosticKind::Unreadable && found.severity == Severity::Error
@@ -164,16 +177,23 @@ fn check(
         ValidationError::Policy(error) => (&*error).into(),
         ValidationError::Name(error) => (&error).into(),
         error => CommandError::setup(&error),
-    })?;
-    console.findings(&validation.warnings);
-    if is_verbose {
-        console.explain(data_explanation::of_manifest(input.name(), &validation.data));
     }
-    for (location, text) in &validation.approvals {
-        let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
-        console.note(&format!("{at}{text}"));
+}
+
+/// Checks manifests, and prints nothing.
+#[cfg(feature = "archive")]
+pub(crate) fn check_silently(arguments: &ValidateArguments, console: &Console) -> CommandResult<()> {
+    let session = session::open(console);
+    for Given { name, input } in collect(arguments, &session)?.given {
+        let input = input?;
+        if arguments.matrix.is_empty() {
+            let validation = strictly(arguments, session.validate(&input, extent(arguments)));
+            validation.map_err(|error| validation_error(arguments, &input, error))?;
+        } else if validate_for_machines(arguments, &session, &input).iter().any(Result::is_err) {
+            return Err(CommandError::new(format!("{name} is not valid for every machine")));
+        }
     }
-    console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
+    Ok(())
 }
 
 /// Makes warnings and notes errors, if the command line asks for it.

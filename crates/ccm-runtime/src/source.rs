@@ -34,6 +34,8 @@ pub struct SourceOptions {
     pub manifest: PathBuf,
     /// Begins anew if nothing tells any more what was accepted.
     pub bootstrap: bool,
+    /// File with certificates to trust in place of those of the system.
+    pub ca_file: Option<PathBuf>,
     /// Time that fetching may take.
     pub wait: Duration,
 }
@@ -158,6 +160,7 @@ impl Session {
                 files: &*self.doors.files,
                 cancellation,
                 proxies: &proxies,
+                ca_file: options.ca_file.as_deref(),
                 wait: options.wait,
             },
         };

@@ -31,6 +31,8 @@ pub struct SourceDoors<'a> {
     pub cancellation: &'a Cancellation,
     /// Proxies.
     pub proxies: &'a ProxySettings,
+    /// File with certificates to trust in place of those of the system.
+    pub ca_file: Option<&'a Path>,
     /// Time that fetching may take.
     pub wait: Duration,
 }
@@ -172,9 +174,10 @@ impl SourceAddress {
         scratch: &Path,
     ) -> Result<File, FetchError> {
         let failed = |source| FetchError::Scratch { path: scratch.to_owned(), source };
-        let file = ccm_host::unnamed_file(scratch).map_err(failed)?;
+        let mut file = ccm_host::unnamed_file(scratch).map_err(failed)?;
         let request = HttpRequest {
             proxies: doors.proxies.clone(),
+            ca_file: doors.ca_file.map(Path::to_owned),
             timeout: Some(doors.wait),
             idle_timeout: doors.wait,
             ..HttpRequest::new(url, limit)
@@ -182,13 +185,13 @@ impl SourceAddress {
         let copy = file.try_clone().map_err(failed)?;
         let downloaded = download(request, copy, doors.cancellation, Box::new(|_, _| {})).await;
         downloaded.map_err(|source| FetchError::Http { address: text.to_owned(), source })?;
+        file.rewind().map_err(failed)?;
         Ok(file)
     }
 
     fn content(&self, file: &mut File, limit: u64, scratch: &Path) -> Result<Vec<u8>, FetchError> {
         let failed = |source| FetchError::Scratch { path: scratch.to_owned(), source };
         let mut content = Vec::new();
-        file.rewind().map_err(failed)?;
         file.take(limit + 1).read_to_end(&mut content).map_err(failed)?;
         if content.len() as u64 > limit {
             return Err(FetchError::TooLarge { address: self.to_string(), limit });

@@ -66,9 +66,9 @@ impl CliCommand {
             Self::Tool(tool) => Some(tool.0.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
             #[cfg(feature = "archive")]
-            Self::Source(super::SourceCommand::List(list)) => Some(&mut list.state),
+            Self::Source(InnerCommands(super::SourceCommand::List(list))) => Some(&mut list.state),
             #[cfg(feature = "archive")]
-            Self::Source(super::SourceCommand::Forget(forget)) => Some(&mut forget.state),
+            Self::Source(InnerCommands(super::SourceCommand::Forget(forget))) => Some(&mut forget.state),
             #[cfg(feature = "archive")]
             Self::Release(_) => None,
             Self::Validate(_)
@@ -153,6 +153,10 @@ mod tests {
             ("timer install m.yaml", true),
             ("timer list", false),
             ("timer remove site", false),
+            #[cfg(feature = "archive")]
+            ("source list", true),
+            #[cfg(feature = "archive")]
+            ("source forget base", true),
             ("validate m.yaml", false),
             ("graph m.yaml", false),
             ("facts", false),

@@ -17,7 +17,7 @@ use super::headings;
 #[cfg(feature = "archive")]
 use super::parsers::{channel, wait};
 
-/// Source to take the manifest from.
+// Source to take the manifest from.
 #[cfg(feature = "archive")]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FromArguments {
@@ -62,6 +62,10 @@ pub(crate) struct FromArguments {
     )]
     pub fetch_wait: Option<Duration>,
 
+    /// File with certificates to trust in place of those of the system
+    #[arg(long, value_name = "FILE", requires = "from", help_heading = headings::SOURCE)]
+    pub ca_file: Option<PathBuf>,
+
     /// Begin anew with a source although the record of what was accepted is lost
     #[arg(long, requires = "from", help_heading = headings::SOURCE)]
     pub bootstrap: bool,
@@ -82,7 +86,7 @@ impl FromArguments {
     }
 }
 
-/// Source to take the manifest from: none, without downloads.
+// Source to take the manifest from: none, without downloads.
 #[cfg(not(feature = "archive"))]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FromArguments {}

@@ -57,6 +57,7 @@ pub(crate) async fn follow(
         channel: from.channel.clone(),
         manifest,
         bootstrap: from.bootstrap,
+        ca_file: from.ca_file.clone(),
         wait: from.fetch_wait.unwrap_or(FETCH_WAIT),
     };
     let values = session::values(&arguments.values);

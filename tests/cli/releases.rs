@@ -210,15 +210,13 @@ fn what_is_offered_later_and_wrong_changes_nothing() {
     publish(&scratch, "4", &[]);
     let older = succeeded(apply(&scratch, &[]));
     let reason = "stays at version 5: version 4 is refused: version 5 was accepted before";
-    assert!(
-        older.stderr.contains("warning: base-") && older.stderr.contains(reason),
-        "{}",
-        older.shown()
-    );
+    assert!(older.stderr.contains("warning: base-") && older.stderr.contains(reason), "{}", older.shown());
     // The reason is told once as a warning.
     let again = succeeded(apply(&scratch, &[]));
     assert!(again.stderr.starts_with("note: ") && again.stderr.contains(reason), "{}", again.shown());
     assert_eq!(scratch.read("text").as_deref(), Some("one"));
+    let check = ccm(&scratch, &["status", "--check"]).run();
+    assert!(check.code == 1 && check.stdout.contains(reason), "{}", check.shown());
     let name = "base-";
     let listed = succeeded(ccm(&scratch, &["source", "list"]).run());
     let name = listed.stdout.split_whitespace().find(|word| word.starts_with(name)).expect("a name");

@@ -201,6 +201,8 @@ const WITHOUT_DOCUMENT: [&str; 13] = [
     "approve",
     "audit export",
     "status forget",
+    "release sign",
+    "source forget",
     "mcp",
 ];
 

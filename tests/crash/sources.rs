@@ -30,7 +30,8 @@ impl Offer {
             );
             scratch.write("site/files/text", format!("version {version}\n").repeat(20_000));
             let release = format!("{version}.release");
-            let build = ["release", "build", "site", "--channel", "base", "--version", version, "-o", &*release];
+            let build =
+                ["release", "build", "site", "--channel", "base", "--version", version, "-o", &*release];
             for words in [&build[..], &["release", "sign", &release, "--key", "key"]] {
                 let called = Ccm::new(env!("CARGO_BIN_EXE_ccm"), &scratch).args(words).run();
                 assert_eq!(called.code, 0, "{}", called.shown());

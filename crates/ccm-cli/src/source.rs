@@ -10,6 +10,6 @@ mod without;
 #[cfg(feature = "archive")]
 pub(crate) use follow::{MANIFEST, follow};
 #[cfg(feature = "archive")]
-pub(crate) use listing::run;
+pub(crate) use listing::{run, stale};
 #[cfg(not(feature = "archive"))]
-pub(crate) use without::{MANIFEST, follow};
+pub(crate) use without::{MANIFEST, follow, stale};

@@ -4,7 +4,6 @@
 pub(crate) const DATA: &str = "Data";
 
 /// Where the manifest comes from.
-#[cfg(feature = "archive")]
 pub(crate) const SOURCE: &str = "Source";
 
 /// Times, sizes and failures that end a command.

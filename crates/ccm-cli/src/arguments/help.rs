@@ -7,7 +7,7 @@ use clap::Command;
 use super::headings;
 
 /// Headings whose options only the long help has.
-const LONG: [&str; 3] = [headings::DATA, headings::LIMITS, headings::RECORD];
+const LONG: [&str; 4] = [headings::SOURCE, headings::DATA, headings::LIMITS, headings::RECORD];
 /// End of a short help.
 const SHORT_END: &str = "`--help` shows all options, and examples.";
 
@@ -18,7 +18,7 @@ pub(crate) fn asks_for_short_help() -> bool {
     words.iter().any(is_short) && !words.iter().any(|word| word == "--help")
 }
 
-/// Leaves out of the help what few need: options of data, limits and records, and the examples.
+/// Leaves out of the help what few need: options of sources, data, limits and records, and the examples.
 pub(crate) fn shortened(command: Command) -> Command {
     let is_long = |heading: Option<&str>| heading.is_some_and(|heading| LONG.contains(&heading));
     let has_more = command.get_after_help().is_some()

@@ -1,9 +1,9 @@
 //! `ccm source`: the sources that this machine follows.
 
 use ccm_runtime::model::escape_control;
-use ccm_runtime::printed;
 use ccm_runtime::report::{Column, table};
 use ccm_runtime::source::{FollowedSource, KeptKind};
+use ccm_runtime::{Session, printed};
 use serde_json::{Value, json};
 
 use super::follow::source_error;
@@ -29,6 +29,18 @@ pub(crate) fn run(command: &SourceCommand, console: &Console) -> CommandResult {
         SourceCommand::List(arguments) => list(arguments, console),
         SourceCommand::Forget(arguments) => forget(arguments, console),
     }
+}
+
+/// Returns the sources that offer nothing that can be applied, each as a clause.
+pub(crate) fn stale(session: &Session) -> Vec<String> {
+    // Whoever has no state has no source.
+    let sources = session.sources().unwrap_or_default();
+    let stale = sources.iter().filter_map(|FollowedSource { name, record }| {
+        let kept = record.kept.as_ref()?;
+        let is_wrong = matches!(kept.kind, KeptKind::Refused | KeptKind::Unreachable);
+        is_wrong.then(|| format!("{name} stays at version {}: {}", record.accepted.version, kept.reason))
+    });
+    stale.collect()
 }
 
 fn list(arguments: &SourceListArguments, console: &Console) -> CommandResult {

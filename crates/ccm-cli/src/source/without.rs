@@ -33,3 +33,8 @@ pub(crate) async fn follow(
 ) -> CommandResult<FromSource> {
     Ok(FromSource)
 }
+
+/// Returns the sources that offer nothing that can be applied: none.
+pub(crate) fn stale(_: &Session) -> Vec<String> {
+    Vec::new()
+}

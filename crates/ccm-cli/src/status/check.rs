@@ -15,7 +15,7 @@ use super::manifests;
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
 use crate::error::CommandResult;
-use crate::pause;
+use crate::{pause, source};
 
 /// Maximum length of the line, in characters. Monitoring systems cut longer ones.
 const MAX_LINE_LENGTH: usize = 1000;
@@ -45,7 +45,14 @@ pub(super) fn run(
     if let Some(pause) = status.current_pause() {
         message += &format!("; {}", pause::described(pause));
     }
-    print(console, arguments.output.format, check.level, &message, &manifests)
+    let mut level = check.level;
+    if only.is_none() {
+        for source in source::stale(session) {
+            level = level.max(CheckLevel::Warning);
+            message += &format!("; {source}");
+        }
+    }
+    print(console, arguments.output.format, level, &message, &manifests)
 }
 
 fn print(

@@ -188,7 +188,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 13] = [
+const WITHOUT_DOCUMENT: [&str; 15] = [
     "init",
     "timer install",
     "timer migrate",

@@ -5,6 +5,7 @@
 
 mod awk;
 mod awk_tokens;
+mod brackets;
 mod make;
 mod options;
 mod sed;

@@ -1,7 +1,7 @@
 //! Tokens of awk programs, as gawk, mawk and the original awk agree on them.
 
 use super::NotExact;
-use super::sed::end_of_brackets;
+use super::brackets::end_of_brackets;
 
 /// Token of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Index of the entries in the files of `programs/`, which the compiler builds.
 
 /// Files of entries.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     include_str!("../../programs/wrappers.yaml"),
     include_str!("../../programs/interpreters.yaml"),
     include_str!("../../programs/files.yaml"),
@@ -12,6 +12,7 @@ const FILES: [&str; 11] = [
     include_str!("../../programs/containers.yaml"),
     include_str!("../../programs/development.yaml"),
     include_str!("../../programs/git.yaml"),
+    include_str!("../../programs/git_reading.yaml"),
     include_str!("../../programs/system.yaml"),
 ];
 

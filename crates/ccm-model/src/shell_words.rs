@@ -1,5 +1,10 @@
 //! Command lines to words: with the quotes of a shell, without its expansions.
 
+use std::str::Chars;
+
+/// Characters that separate words or quote a part of one.
+const SPECIAL: [char; 6] = [' ', '\t', '\n', '\\', '\'', '"'];
+
 /// Kind of a [`SplitError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SplitErrorKind {
@@ -62,8 +67,9 @@ pub(crate) fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
     // `None` between words, so that `''` is an empty word and a blank is none.
     let mut word: Option<Word> = None;
     let mut begins_line = false;
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
+    let mut characters = text.chars();
+    let offset = |rest: &Chars<'_>| text.len() - rest.as_str().len();
+    while let (at, Some(character)) = (offset(&characters), characters.next()) {
         if matches!(character, ' ' | '\t' | '\n') {
             words.extend(word.take());
             begins_line |= character == '\n';
@@ -71,8 +77,8 @@ pub(crate) fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
         }
         let escaped = match character {
             '\\' => match characters.next() {
-                Some((_, '\n')) => continue,
-                Some((_, escaped)) => Some(escaped),
+                Some('\n') => continue,
+                Some(escaped) => Some(escaped),
                 None => return Err(SplitError { kind: SplitErrorKind::Backslash, at }),
             },
             _ => None,
@@ -87,30 +93,34 @@ pub(crate) fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
             (_, Some(escaped)) => word.text.push(escaped),
             ('\'', _) => loop {
                 match characters.next() {
-                    Some((_, '\'')) => break,
-                    Some((_, quoted)) => word.text.push(quoted),
+                    Some('\'') => break,
+                    Some(quoted) => word.text.push(quoted),
                     None => return Err(SplitError { kind: SplitErrorKind::SingleQuote, at }),
                 }
             },
             ('"', _) => double_quoted(&mut characters, at, &mut word.text)?,
-            (other, _) => word.text.push(other),
+            _ => {
+                // Most words have no quotes, and are copied at once.
+                let (plain, rest) = match text[at..].find(SPECIAL) {
+                    Some(length) => text[at..].split_at(length),
+                    None => (&text[at..], ""),
+                };
+                word.text.push_str(plain);
+                characters = rest.chars();
+            }
         }
-        word.end = text.len() - characters.as_str().len();
+        word.end = offset(&characters);
     }
     words.extend(word);
     Ok(words)
 }
 
-fn double_quoted(
-    characters: &mut std::str::CharIndices<'_>,
-    at: usize,
-    word: &mut String,
-) -> Result<(), SplitError> {
+fn double_quoted(characters: &mut Chars<'_>, at: usize, word: &mut String) -> Result<(), SplitError> {
     let unterminated = SplitError { kind: SplitErrorKind::DoubleQuote, at };
     loop {
-        match characters.next().ok_or(unterminated)?.1 {
+        match characters.next().ok_or(unterminated)? {
             '"' => return Ok(()),
-            '\\' => match characters.next().ok_or(unterminated)?.1 {
+            '\\' => match characters.next().ok_or(unterminated)? {
                 '\n' => {}
                 escaped @ ('$' | '`' | '"' | '\\') => word.push(escaped),
                 other => word.extend(['\\', other]),

@@ -1,7 +1,7 @@
 //! Making the changes of a tree.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
 use ccm_host::{
@@ -15,8 +15,8 @@ use super::{DesiredKind, EntryContent, TreeState};
 use crate::parts::backup::back_up;
 use crate::support::file_failure::file_failure;
 
-/// Makes the changes one after the other, each whole or not at all. A run that ends between two of them is
-/// completed by the next one.
+/// Makes the changes one after the other, each whole or not at all; neighbours that write files are made together. A run
+/// that ends between two of them is completed by the next one.
 ///
 /// A directory gets its attributes after what is in it: once it belongs to another user, that user could have moved the
 /// files there, and they are not changed any more.
@@ -36,7 +36,13 @@ pub(crate) fn apply(
     };
     // New directories that get their owner after what is in them.
     let mut given_last = HashSet::new();
+    let mut writes = Vec::new();
     for change in changes.iter().filter(|change| !is_of_directory(change, state)) {
+        if let Some(new) = new_file(change, state).filter(|_| !backup) {
+            writes.push((root.join(&change.path), new));
+            continue;
+        }
+        write_together(&mut writes, context.host.files).try_for_each(&mut done)?;
         let path = root.join(&change.path);
         if let TreeChangeKind::MakeDirectory(attributes) = &change.kind
             && has_owner(*attributes)
@@ -49,6 +55,7 @@ pub(crate) fn apply(
         }
         done(apply_one(root, change, state, backup, context))?;
     }
+    write_together(&mut writes, context.host.files).try_for_each(&mut done)?;
     for change in changes.iter().rev() {
         match &change.kind {
             TreeChangeKind::MakeDirectory(attributes) if given_last.contains(&change.path) => {
@@ -136,9 +143,10 @@ fn apply_one(
     }
     let result = match &change.kind {
         TreeChangeKind::MakeDirectory(attributes) => files.make_directory(&path, *attributes),
-        TreeChangeKind::Write { desired, attributes, .. } => {
-            write(&path, *desired, state, *attributes, files)
-        }
+        TreeChangeKind::Write { .. } => match new_file(change, state) {
+            Some(new) => files.write(&path, &new).map(drop),
+            None => Ok(()),
+        },
         TreeChangeKind::MakeLink { to, old } => files.make_link(&path, to, old.as_ref().is_some_and(is_file)),
         TreeChangeKind::SetAttributes { attributes, .. } => files.set_attributes(&path, *attributes),
         TreeChangeKind::Remove { size, .. } => files.remove(&path, size.is_tree),
@@ -146,22 +154,28 @@ fn apply_one(
     result.map_err(|error| file_failure(&error))
 }
 
-fn write(
-    path: &Path,
-    desired: usize,
-    state: &TreeState,
-    attributes: FileAttributes,
-    files: &dyn Files,
-) -> Result<(), FileError> {
-    let Some(DesiredKind::File { content, .. }) = state.desired.get(desired).map(|desired| &desired.kind)
-    else {
-        return Ok(());
-    };
+/// Returns the file that a change writes.
+fn new_file<'s>(change: &TreeChange, state: &'s TreeState) -> Option<NewFile<'s>> {
+    let TreeChangeKind::Write { desired, attributes, .. } = &change.kind else { return None };
+    let DesiredKind::File { content, .. } = &state.desired.get(*desired)?.kind else { return None };
     let content = match content {
         EntryContent::Copy { source, .. } => NewContent::CopyOf(source),
         EntryContent::Text(text) => NewContent::Bytes(text),
     };
-    files.write(path, &NewFile { content, attributes }).map(|_| ())
+    Some(NewFile { content, attributes: *attributes })
+}
+
+/// Writes files together, and empties the list. Returns the results, the failures last.
+fn write_together(
+    writes: &mut Vec<(PathBuf, NewFile<'_>)>,
+    files: &dyn Files,
+) -> impl Iterator<Item = Result<(), Failure>> + use<> {
+    let new: Vec<(&Path, NewFile<'_>)> = writes.iter().map(|(path, new)| (&**path, *new)).collect();
+    let written = files.write_many(&new).into_iter();
+    let written = written.map(|written| written.map(drop).map_err(|error| file_failure(&error)));
+    let (done, failed): (Vec<_>, Vec<_>) = written.partition(Result::is_ok);
+    writes.clear();
+    done.into_iter().chain(failed)
 }
 
 /// Checks before a change that no other user could have prepared an entry whose attributes are to be changed, that no

@@ -81,7 +81,7 @@ impl ApplyContext {
         }
         let events_file = listeners::events_file(arguments)?;
         shared.mark_loaded();
-        let writers = NonBlockingWriter::open()?;
+        let writers = NonBlockingWriter::open();
         if arguments.confirm {
             let runs = self.begin(session, &inputs, &manifests, RunMode::Plan, false).await?;
             let plan = self.apply(session, &manifests, runs, (RunMode::Plan, None), writers.clone());

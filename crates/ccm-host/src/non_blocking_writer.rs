@@ -4,6 +4,7 @@
 //! signals would be missed. So a thread does the writing, and output beyond a limit is dropped and counted.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Write};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ enum StandardStream {
     Error,
 }
 
-/// Writer whose writes never wait. A thread does the writing.
+/// Writer whose writes never wait. A thread does the writing, from the first write on.
 #[derive(Clone, Debug)]
 pub struct NonBlockingWriter {
     shared: Arc<Shared>,
@@ -36,9 +37,19 @@ pub struct NonBlockingWriter {
 
 #[derive(Debug, Default)]
 struct Shared {
+    /// Work of the thread, until the thread starts.
+    work: Mutex<Option<ThreadWork>>,
     state: Mutex<WriterState>,
     filled: Condvar,
     drained: Notify,
+}
+
+struct ThreadWork(Box<dyn FnOnce(&Shared) + Send>);
+
+impl fmt::Debug for ThreadWork {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ThreadWork")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -54,20 +65,20 @@ struct WriterState {
 }
 
 impl NonBlockingWriter {
-    /// Starts the thread, and returns writers for standard output and error. Writes to both stay in order.
-    pub fn open() -> io::Result<(Self, Self)> {
-        let shared = Shared::start(|shared| {
+    /// Returns writers for standard output and error. Writes to both stay in order.
+    pub fn open() -> (Self, Self) {
+        let shared = Shared::with_work(|shared| {
             let (output, error) = (io::stdout(), io::stderr());
             shared.work(output.as_fd(), error.as_fd());
-        })?;
+        });
         let writer = |stream| Self { shared: Arc::clone(&shared), stream };
-        Ok((writer(StandardStream::Output), writer(StandardStream::Error)))
+        (writer(StandardStream::Output), writer(StandardStream::Error))
     }
 
-    /// Starts the thread, and returns the writer for a pipe or a device.
-    pub fn to_file(file: AppendFile) -> io::Result<Self> {
-        let shared = Shared::start(move |shared| shared.work(file.as_fd(), file.as_fd()))?;
-        Ok(Self { shared, stream: StandardStream::Output })
+    /// Returns the writer for a pipe or a device.
+    pub fn to_file(file: AppendFile) -> Self {
+        let shared = Shared::with_work(move |shared| shared.work(file.as_fd(), file.as_fd()));
+        Self { shared, stream: StandardStream::Output }
     }
 
     /// Waits until all output was written or dropped.
@@ -95,7 +106,9 @@ impl NonBlockingWriter {
 
 impl Write for NonBlockingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.shared.add(self.stream, bytes, || self.shared.filled.notify_one())
+        let length = self.shared.add(self.stream, bytes, || self.shared.filled.notify_one())?;
+        Shared::start(&self.shared)?;
+        Ok(length)
     }
 
     /// Does nothing: the thread has all output already.
@@ -114,12 +127,22 @@ impl WriterState {
 }
 
 impl Shared {
-    /// Starts a thread that writes until the process ends.
-    fn start(work: impl FnOnce(&Self) + Send + 'static) -> io::Result<Arc<Self>> {
-        let shared = Arc::new(Self::default());
-        let for_thread = Arc::clone(&shared);
-        thread::Builder::new().name("ccm-output".to_owned()).spawn(move || work(&for_thread))?;
-        Ok(shared)
+    fn with_work(work: impl FnOnce(&Self) + Send + 'static) -> Arc<Self> {
+        Arc::new(Self { work: Mutex::new(Some(ThreadWork(Box::new(work)))), ..Self::default() })
+    }
+
+    /// Starts the thread, which writes until the process ends, unless it was started.
+    fn start(self: &Arc<Self>) -> io::Result<()> {
+        let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(ThreadWork(work)) = work else { return Ok(()) };
+        let shared = Arc::clone(self);
+        let started = thread::Builder::new().name("ccm-output".to_owned()).spawn(move || work(&shared));
+        started.map(drop).inspect_err(|error| {
+            let mut state = self.state();
+            *state = WriterState { error: error.raw_os_error().or(Some(0)), ..WriterState::default() };
+            drop(state);
+            self.drained.notify_waiters();
+        })
     }
 
     /// Locks the state. After a panic of the thread that held the lock, the state is still consistent.

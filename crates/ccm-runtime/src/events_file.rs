@@ -30,7 +30,7 @@ impl EventsFile {
         let (writer, non_blocking) = if file.is_regular()? {
             (EventsWriter::Regular(file), None)
         } else {
-            let writer = NonBlockingWriter::to_file(file)?;
+            let writer = NonBlockingWriter::to_file(file);
             (EventsWriter::NonBlocking(writer.clone()), Some(writer))
         };
         Ok(Self { path: path.to_owned(), lines: JsonLines::new(writer), non_blocking })

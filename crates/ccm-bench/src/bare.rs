@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 use std::ptr::null_mut;
+use std::time::Duration;
 
 use ccm_host::{Cancellation, Files as _, SystemFiles};
 
@@ -118,7 +119,34 @@ pub(crate) fn stat(count: u32) {
 }
 
 /// Runs a program, which must succeed, and returns its peak memory in KiB.
-pub(crate) fn peak_memory(mut program: Command) -> i64 {
+pub(crate) fn peak_memory(program: Command) -> i64 {
+    usage_of(program).ru_maxrss
+}
+
+/// Runs a program, which must succeed, and returns the number of its page faults.
+pub(crate) fn page_faults(program: Command) -> i64 {
+    usage_of(program).ru_minflt
+}
+
+/// Returns the processor time of this process and of its children that ended.
+pub(crate) fn own_time() -> Duration {
+    let time = |who| {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a value that outlives the call, and zeroes are valid for a structure of numbers.
+        let usage = unsafe {
+            libc::getrusage(who, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let duration = |time: libc::timeval| {
+            let micros = u64::try_from(time.tv_sec * 1_000_000 + time.tv_usec).unwrap_or_default();
+            Duration::from_micros(micros)
+        };
+        duration(usage.ru_utime) + duration(usage.ru_stime)
+    };
+    time(libc::RUSAGE_SELF) + time(libc::RUSAGE_CHILDREN)
+}
+
+fn usage_of(mut program: Command) -> libc::rusage {
     #[expect(
         clippy::zombie_processes,
         reason = "it is waited for below, by the one call that returns its memory"
@@ -134,7 +162,7 @@ pub(crate) fn peak_memory(mut program: Command) -> i64 {
         (waited, usage.assume_init())
     };
     assert_eq!((waited, status), (pid, 0), "the program failed");
-    usage.ru_maxrss
+    usage
 }
 
 /// Walks a directory, and stats and reads every file in it. Returns the number of bytes.

@@ -24,11 +24,13 @@ mod kernel;
 mod manifests;
 mod mcp;
 mod measure;
+mod others;
 mod own_etc;
 mod policy;
 mod redaction;
 mod sandbox;
 mod shell;
+mod start_up;
 mod system;
 
 use std::path::{Path, PathBuf};
@@ -36,9 +38,9 @@ use std::time::Duration;
 
 use apply::{BenchManifest, Listener};
 use measure::{
-    NAME, median, millis, number_within, per, per_within, print, print_within, ratio, ratio_within, time,
-    times,
+    NAME, median, number_within, per, per_within, print, print_within, ratio, ratio_within, time, times,
 };
+use others::OtherProcesses;
 
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
@@ -47,7 +49,7 @@ const PARTS: &[BenchmarkPart] = &[
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
-    ("start-up", start_up),
+    ("start-up", start_up::run),
     ("load", |_| load()),
     ("growth", growth),
     ("expressions", |_| expressions()),
@@ -97,10 +99,14 @@ fn main() {
         println!("{:<NAME$} {:>12} {:>12} {:>8}   aim", "", "ccm", "bare", "ratio");
     }
     let is_selected = |name: &str| selected.iter().any(|selected| selected == name);
+    let others = OtherProcesses::observe();
     let parts = PARTS.iter().filter(|(name, _)| selected.is_empty() || is_selected(name));
     for (_, measure) in parts.chain(LARGE_PARTS.iter().filter(|(name, _)| is_selected(name))) {
         let scratch = tempfile::tempdir().expect("a directory");
         measure(scratch.path());
+    }
+    if !rows_alone {
+        others.print();
     }
 }
 
@@ -282,18 +288,6 @@ fn lines_steady(scratch: &Path) {
             times(101, || loaded.apply(Listener::None), || bare::find_lines(&directory, &desired));
         ratio_within(&format!("lines-steady: 1000 in 100 files of {name}"), ours, theirs, 1.5);
     }
-}
-
-/// Measures a process with one satisfied resource.
-fn start_up(scratch: &Path) {
-    let Some(ccm) = binary::ccm_for("start-up") else { return };
-    let manifest = scratch.join("one.yaml");
-    let (directory, desired) = files_in(scratch, "one", 1);
-    bare::fill(&directory, &desired);
-    std::fs::write(&manifest, manifests::files(&directory.display().to_string(), 1)).expect("a manifest");
-    let (ours, theirs) = times(30, || binary::run(&ccm, scratch, &manifest), binary::run_true);
-    ratio("start-up: one satisfied file, against /bin/true", ours, theirs);
-    number_within("  ccm alone", millis(ours), "ms", 5.0);
 }
 
 /// Measures loading, from text to catalog.

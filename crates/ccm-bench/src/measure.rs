@@ -55,6 +55,13 @@ pub(crate) fn ratio_within(name: &str, ours: Duration, theirs: Duration, aim: im
     row(name, &columns, ratio, aim.into());
 }
 
+/// Prints two numbers, and their ratio with its aim.
+pub(crate) fn counts_within(name: &str, ours: i64, theirs: i64, aim: impl Into<Option<f64>>) {
+    let float = |count: i64| i32::try_from(count).map_or(f64::NAN, f64::from);
+    let ratio = float(ours) / float(theirs);
+    row(name, &format!("{ours:>12} {theirs:>12} {ratio:>8.2}"), ratio, aim.into());
+}
+
 pub(crate) fn per(name: &str, all: Duration, count: u32) {
     per_within(name, all, count, None);
 }

@@ -8,7 +8,7 @@ use crate::document::Release;
 use crate::names::ChannelName;
 use crate::program_version::ProgramVersion;
 
-/// How far a release may have been issued ahead of the clock.
+/// Maximum time by which a release may have been issued ahead of the clock.
 const MAX_AHEAD: Duration = Duration::from_secs(24 * 3600);
 
 /// Newest release that a machine has accepted.
@@ -39,7 +39,7 @@ pub struct AcceptanceRules<'a> {
     pub built: SystemTime,
 }
 
-/// Whether a release brings something.
+/// Relation of a release to what was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newness {
     /// It comes after what was accepted.

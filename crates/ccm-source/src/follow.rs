@@ -56,7 +56,7 @@ pub struct Followed {
     pub version: AcceptedVersion,
     /// It was accepted just now.
     pub is_new: bool,
-    /// Why nothing newer is applied.
+    /// Reason for which nothing newer is applied.
     pub kept: Option<KeptReason>,
     /// The reason is another one than before.
     pub is_reason_new: bool,

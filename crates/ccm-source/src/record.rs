@@ -23,7 +23,7 @@ pub struct SourceRecord {
     /// Digest of the version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Why nothing newer is applied.
+    /// Reason for which nothing newer is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReason>,
 }
@@ -68,7 +68,7 @@ pub enum KeptKind {
     Refused,
     /// A wave of a later time holds this machine.
     Waiting,
-    /// Whoever serves the releases holds this one back.
+    /// It is held back by whoever serves the releases.
     Held,
 }
 

@@ -3,7 +3,7 @@
 /// Facts and values.
 pub(crate) const DATA: &str = "Data";
 
-/// Where the manifest comes from.
+/// Source of the manifest.
 pub(crate) const SOURCE: &str = "Source";
 
 /// Times, sizes and failures that end a command.

@@ -24,6 +24,9 @@ impl Analyser<'_> {
     ) {
         let index = call.index;
         let span = call.context.span.unwrap_or(word.span);
+        if option.is_some() && self.file_of_tar(call, role, word) {
+            return;
+        }
         match role {
             ArgumentRole::Text
             | ArgumentRole::Number
@@ -117,6 +120,18 @@ impl Analyser<'_> {
                 self.container_option(call, role, word);
             }
         }
+    }
+
+    /// Judges a file that an option of tar names: `-C` is about the files in the archive alone. Returns `false` for others.
+    fn file_of_tar(&mut self, call: &Call<'_>, role: ArgumentRole, word: &ShellWord) -> bool {
+        let context = CommandContext { directories: call.started_in.clone(), ..call.context.clone() };
+        match role {
+            _ if !matches!(call.name, "tar" | "bsdtar" | "gtar") => return false,
+            ArgumentRole::Read => self.read_path(call.index, word, &context),
+            ArgumentRole::Write => self.write_path(call.index, word, &context),
+            _ => return false,
+        }
+        true
     }
 
     /// Judges an operand or value that is a path.

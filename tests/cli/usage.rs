@@ -9,7 +9,7 @@ use crate::expect::expect_error;
 /// Returns the usage line of a help text, and the long names of its options, with the headings above them.
 fn usage_and_options(help: &str) -> (&str, Vec<&str>) {
     let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ccm ")).unwrap_or_default();
-    let headings = ["Data:", "Limits:", "Output:", "Record:"];
+    let headings = ["Source:", "Data:", "Limits:", "Output:", "Record:"];
     let names = help.lines().filter_map(|line| {
         if headings.contains(&line) {
             return line.strip_suffix(':');
@@ -85,13 +85,30 @@ fn help_lists_the_options_of_each_command() {
         ("schema", "[OPTIONS]", "--events V Output --output --json".into()),
         (
             "timer install",
-            "[OPTIONS] <MANIFEST>",
+            "[OPTIONS] [MANIFEST]",
             format!(
-                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V Data {inputs} --no-env Limits --timeout \
+                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V \
+                 Source --from --signers --threshold --channel --fetch-wait --ca-file --bootstrap Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
         ),
+        (
+            "release build",
+            "[OPTIONS] --channel <NAME> --version <N> --out <FILE> <DIR>",
+            "--channel --version --out --epoch --expires --wave --splay --min-ccm --note V Data --matrix --no-files Limits \
+             --max-manifest-size Output --output --json"
+                .into(),
+        ),
+        ("release sign", "[OPTIONS] <FILE>", "--key V".into()),
+        (
+            "release verify",
+            "[OPTIONS] --signers <FILE> <FILE>",
+            "--signers --threshold V Output --output --json".into(),
+        ),
+        ("release show", "[OPTIONS] <FILE>", "V Output --output --json".into()),
+        ("source list", "[OPTIONS]", "V Output --output --json Record --state-dir".into()),
+        ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir".into()),
         ("timer list", "[OPTIONS]", "--user V Output --output --json".into()),
         ("timer migrate", "[OPTIONS] <TEMPLATE_TIMER>", "--noop --force V".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),

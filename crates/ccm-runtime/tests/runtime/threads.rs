@@ -154,7 +154,8 @@ fn file_work_blocks_neither_timers_nor_events_nor_cancellation() {
     let blocked = PathBuf::from(scratch.at("blocked"));
     let manifest = manifest_of(
         &scratch,
-        &"    - file: [{DIR/before: {content: x}}, {DIR/blocked: {content: x}}, {DIR/after: {content: x}}]\n"
+        // Directories are made one by one, and contents of neighbours would be written together.
+        &"    - file: [{DIR/before: {ensure: directory}}, {DIR/blocked: {ensure: directory}}, {DIR/after: {ensure: directory}}]\n"
             .replace("DIR", &scratch.path().display().to_string()),
     );
     let (allow, allowed) = channel();

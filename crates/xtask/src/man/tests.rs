@@ -60,6 +60,7 @@ fn pages_of_commands_have_their_sections() {
             "DESCRIPTION",
             "OPTIONS",
             "ARGUMENTS",
+            "SOURCE",
             "DATA",
             "LIMITS",
             "OUTPUT",
@@ -71,7 +72,7 @@ fn pages_of_commands_have_their_sections() {
         ]
     );
     for expected in [
-        "\n.SH SYNOPSIS\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>...\n",
+        "\n.SH SYNOPSIS\n\\fBccm apply\\fR [OPTIONS] [MANIFEST]...\n",
         "\n.TP\n\\fB\\-n\\fR, \\fB\\-\\-noop\\fR\nChange nothing: read the state",
         "\n.TP\n\\fB\\-\\-only\\fR \\fI<TYPE#NAME>\\fR\n",
         "\n.TP\n\\fB\\-\\-output\\fR \\fI<FORMAT>\\fR [default: text]\n",

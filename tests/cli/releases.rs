@@ -187,6 +187,22 @@ fn a_machine_follows_a_release() {
 }
 
 #[test]
+fn a_manifest_of_a_release_counts_as_signed_without_other_values() {
+    let scratch = site();
+    publish(&scratch, "1", &[]);
+    succeeded(apply(&scratch, &["--require-signed"]));
+    assert_eq!(scratch.read("text").as_deref(), Some("one"));
+    for values in [&["--data-any", "--data", "x=1"][..], &["--hiera", "values.yaml"]] {
+        scratch.write("values.yaml", "data: {x: 1}\n");
+        let called = apply(&scratch, &[&["--require-signed"], values].concat());
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains("are no part of it"), "{}", called.shown());
+    }
+    let unsigned = ccm(&scratch, &["apply", "--require-signed", "site/site.yaml"]).run();
+    assert_eq!(unsigned.code, 1, "{}", unsigned.shown());
+}
+
+#[test]
 fn a_pending_refresh_outlives_a_version() {
     let scratch = site();
     publish(&scratch, "1", &[]);

@@ -23,6 +23,7 @@ impl LoadedManifest<'_> {
         }
         match self.input.source() {
             ManifestSource::File(path) if !self.input.is_transient() => Ok(StatementPaths::of(path)),
+            ManifestSource::Accepted { .. } => Err(ManifestSignatureError::GivenValues),
             _ => Err(ManifestSignatureError::Transient),
         }
     }

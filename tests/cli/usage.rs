@@ -93,22 +93,6 @@ fn help_lists_the_options_of_each_command() {
                  --state-dir --keep-runs"
             ),
         ),
-        (
-            "release build",
-            "[OPTIONS] --channel <NAME> --version <N> --out <FILE> <DIR>",
-            "--channel --version --out --epoch --expires --wave --splay --min-ccm --note V Data --matrix --no-files Limits \
-             --max-manifest-size Output --output --json"
-                .into(),
-        ),
-        ("release sign", "[OPTIONS] <FILE>", "--key V".into()),
-        (
-            "release verify",
-            "[OPTIONS] --signers <FILE> <FILE>",
-            "--signers --threshold V Output --output --json".into(),
-        ),
-        ("release show", "[OPTIONS] <FILE>", "V Output --output --json".into()),
-        ("source list", "[OPTIONS]", "V Output --output --json Record --state-dir".into()),
-        ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir".into()),
         ("timer list", "[OPTIONS]", "--user V Output --output --json".into()),
         ("timer migrate", "[OPTIONS] <TEMPLATE_TIMER>", "--noop --force V".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
@@ -130,10 +114,40 @@ fn help_lists_the_options_of_each_command() {
         ),
     ] {
         let called = help(&command.split(' ').collect::<Vec<_>>());
-        let listed = usage_and_options(&called.stdout);
-        let options = options.replace('V', "--verbose --help");
-        assert_eq!(listed, (&*format!("{command} {usage}"), options.split_whitespace().collect()));
+        assert_listed(&called.stdout, &format!("{command} {usage}"), &options);
     }
+}
+
+#[test]
+fn help_lists_the_options_of_releases_and_sources() {
+    let scratch = Scratch::new();
+    for (command, usage, options) in [
+        (
+            "release build",
+            "[OPTIONS] --channel <NAME> --version <N> --out <FILE> <DIR>",
+            "--channel --version --out --epoch --expires --wave --splay --min-ccm --note V Data --matrix --no-files Limits \
+             --max-manifest-size Output --output --json",
+        ),
+        ("release sign", "[OPTIONS] <FILE>", "--key V"),
+        (
+            "release verify",
+            "[OPTIONS] --signers <FILE> <FILE>",
+            "--signers --threshold V Output --output --json",
+        ),
+        ("release show", "[OPTIONS] <FILE>", "V Output --output --json"),
+        ("source list", "[OPTIONS]", "V Output --output --json Record --state-dir"),
+        ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir"),
+    ] {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let called = ccm(&scratch, &words).default_state().run();
+        assert_listed(&called.stdout, &format!("{command} {usage}"), options);
+    }
+}
+
+/// Checks the usage and the options of a help, in which `V` stands for those of every command.
+fn assert_listed(help: &str, usage: &str, options: &str) {
+    let options = options.replace('V', "--verbose --help");
+    assert_eq!(usage_and_options(help), (usage, options.split_whitespace().collect()));
 }
 
 #[test]

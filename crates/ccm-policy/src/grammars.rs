@@ -41,3 +41,21 @@ pub(crate) enum TextAction {
     /// Runs a file in the language of the text.
     Script(Option<String>),
 }
+
+#[cfg(test)]
+impl TextAction {
+    /// Returns actions as tests write them: `sh id, w out`, with `?` for what is not known.
+    fn list(actions: &[Self]) -> String {
+        let shown = |action: &Self| {
+            let (sign, object) = match action {
+                Self::Shell(text) => ("sh", text),
+                Self::Piped(text) => ("|", text),
+                Self::Read(file) => ("r", file),
+                Self::Script(file) => ("f", file),
+                Self::Write(file) => ("w", file),
+            };
+            format!("{sign} {}", object.as_deref().unwrap_or("?"))
+        };
+        actions.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+}

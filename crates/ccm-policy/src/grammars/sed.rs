@@ -283,14 +283,7 @@ mod tests {
 
     fn shown(script: &str) -> String {
         let Ok(actions) = read_sed(script) else { return "?".to_owned() };
-        let action = |action: &TextAction| match action {
-            TextAction::Shell(text) => format!("sh {}", text.as_deref().unwrap_or("?")),
-            TextAction::Piped(text) => format!("| {}", text.as_deref().unwrap_or("?")),
-            TextAction::Read(file) => format!("r {}", file.as_deref().unwrap_or("?")),
-            TextAction::Script(file) => format!("f {}", file.as_deref().unwrap_or("?")),
-            TextAction::Write(file) => format!("w {}", file.as_deref().unwrap_or("?")),
-        };
-        actions.iter().map(action).collect::<Vec<_>>().join(", ")
+        TextAction::list(&actions)
     }
 
     #[test]

@@ -115,7 +115,9 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
 fn as_after_removals(step: &ResourceStep<'_>, result: &mut StepResult, outcome: Outcome) -> Outcome {
     let is_read =
         matches!(outcome, Outcome::Unchanged | Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
-    let before = step.policy.noop.then(|| step.host.would_be_removed_before(step.resource())).flatten();
+    let would_change = !matches!(outcome, Outcome::Unchanged);
+    let before = || step.host.would_be_removed_before(step.resource(), would_change);
+    let before = if step.policy.noop { before() } else { None };
     let Some(before) = before.filter(|_| is_read) else { return outcome };
     (result.action, result.diff) = (None, None);
     not_known(step, result, &before, None)

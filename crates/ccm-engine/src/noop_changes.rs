@@ -99,18 +99,34 @@ impl NoopChanges {
     ) -> Option<ResourceIndex> {
         let removed = |kind: ClaimKind, key: &str| self.removed.get(&(kind, key.to_owned())).copied();
         let principals = needs.into_iter().filter(|(kind, _)| PRINCIPALS.contains(kind));
-        let around = |claim: &Claim<'_>| {
-            let is_path = claim.kind == ClaimKind::Path;
-            let is_mount = claim.kind == ClaimKind::MountPoint;
-            let ancestors = Path::new(&*claim.key).ancestors().skip(usize::from(is_mount));
-            let on = ancestors.map(|above| above.to_string_lossy()).find_map(|above| {
-                let is_above = *above != *claim.key;
-                let directory = if is_above { removed(ClaimKind::Path, &above) } else { None };
-                directory.or_else(|| removed(ClaimKind::MountPoint, &above))
-            });
-            on.filter(|_| is_path || is_mount)
+        let around = |claim: &Claim<'_>| match claim.kind {
+            ClaimKind::Path => {
+                let on = self.removed.get(&(ClaimKind::MountPoint, claim.key.clone().into_owned())).copied();
+                on.or_else(|| self.removal_above(&claim.key))
+            }
+            ClaimKind::MountPoint => self.removal_above(&claim.key),
+            _ => None,
         };
         principals.filter_map(|(kind, key)| removed(kind, key)).chain(claims.iter().filter_map(around)).next()
+    }
+
+    /// Finds the removal of an object that the change of a resource uses, for a path also that of what it is in.
+    pub(crate) fn removal_of_used(&self, kind: ClaimKind, key: &str) -> Option<ResourceIndex> {
+        let kinds = if kind == ClaimKind::Path { &[kind, ClaimKind::MountPoint][..] } else { &[kind] };
+        let itself = kinds.iter().find_map(|kind| self.removed.get(&(*kind, key.to_owned())).copied());
+        itself.or_else(|| self.removal_above(key).filter(|_| kind == ClaimKind::Path))
+    }
+
+    /// Finds the removal of a directory or file system above a path.
+    fn removal_above(&self, path: &str) -> Option<ResourceIndex> {
+        let above = Path::new(path).ancestors().skip(1).map(|above| above.to_string_lossy());
+        let kinds = [ClaimKind::Path, ClaimKind::MountPoint];
+        above
+            .flat_map(|above| {
+                kinds.map(|kind| self.removed.get(&(kind, above.clone().into_owned())).copied())
+            })
+            .flatten()
+            .next()
     }
 
     /// Finds the change that may provide a missing prerequisite: the latest that claims it, else the nearest

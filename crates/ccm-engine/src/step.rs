@@ -51,8 +51,8 @@ pub(crate) trait StepHost: RunProgress {
     /// Finds, in noop, an earlier change that might provide a missing prerequisite.
     fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange>;
 
-    /// Finds, in noop, an earlier resource that would have removed what a resource needs.
-    fn would_be_removed_before(&self, of: &Resource) -> Option<ResourceId>;
+    /// Finds, in noop, an earlier resource that would have removed what a resource needs, or what its change uses.
+    fn would_be_removed_before(&self, of: &Resource, would_change: bool) -> Option<ResourceId>;
 }
 
 /// In noop, a resource that would have changed before another one.

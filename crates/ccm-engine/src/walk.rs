@@ -4,6 +4,7 @@ mod selection;
 mod skip;
 mod upcoming;
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Action, Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex,
+    Action, Artifacts, CatalogNames, ClaimKind, Control, Counts, Event, Failure, FailureKind, GroupIndex,
     MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh, Properties, Resource,
     ResourceId, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, Verb,
 };
@@ -368,7 +369,7 @@ impl StepHost for Walk<'_> {
         self.refreshes.borrow_mut().record_intents(executed)
     }
 
-    fn would_be_removed_before(&self, of: &Resource) -> Option<ResourceId> {
+    fn would_be_removed_before(&self, of: &Resource, would_change: bool) -> Option<ResourceId> {
         if self.noop_changes.has_no_removals() {
             return None;
         }
@@ -376,7 +377,18 @@ impl StepHost for Walk<'_> {
         let needs = resource_type.needs(of);
         let needs = needs.iter().map(|(kind, key)| (*kind, &**key));
         let claims = self.spellings.claims(resource_type.claims(of));
-        let removal = self.noop_changes.removal_of(needs, &claims)?;
+        let changes = &self.noop_changes;
+        let used = || {
+            resource_type.uses(of).into_iter().find_map(|(kind, key)| {
+                let key = if kind == ClaimKind::Path {
+                    self.spellings.canonical(&key)
+                } else {
+                    Cow::Borrowed(&*key)
+                };
+                changes.removal_of_used(kind, &key)
+            })
+        };
+        let removal = changes.removal_of(needs, &claims).or_else(|| used().filter(|_| would_change))?;
         Some(self.run.catalog.resource(removal).id.clone())
     }
 

@@ -169,6 +169,13 @@ pub trait TypeSpec: TypeDeclaration {
         Vec::new()
     }
 
+    /// Objects without which a change of a resource fails, though it does not wait for those who make them. In noop the change
+    /// is not known if an earlier resource would have removed one of them.
+    fn uses<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let _ = resource;
+        Vec::new()
+    }
+
     /// Returns `true` if the resource ends what it claims: removes, unmounts or stops it.
     fn ends(&self, resource: &Resource) -> bool {
         resource.is_absent()

@@ -27,11 +27,13 @@ mod values;
 
 use ccm_engine::{DynProvider, Suitability};
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind, ScalarStyle,
+    ClaimKind, Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind,
+    ScalarStyle,
 };
 use ccm_properties::{
-    CheckInput, CommandsView, FilledExtent, FilledPath, PropertyError, PropertySpec, Providers, SettingsView,
-    ShellText, TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand, is_empty_text,
+    CheckInput, CommandsView, FilledExtent, FilledPath, Need, PropertyError, PropertySpec, Providers,
+    SettingsView, ShellText, TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand,
+    is_empty_text,
 };
 
 pub use executor::names as executor_names;
@@ -41,6 +43,8 @@ use decide::ExecKind;
 use executor::ExecutorSettings;
 use properties::ExecProperties;
 use provider::ExecProvider;
+
+use crate::support::needs::needed_program;
 
 #[derive(Debug)]
 pub(crate) struct ExecType;
@@ -120,6 +124,20 @@ impl TypeSpec for ExecType {
         let nodes = creates.as_list().unwrap_or(std::slice::from_ref(creates));
         let paths = nodes.iter().filter_map(Node::as_text);
         paths.map(|path| FilledPath { path, extent: FilledExtent::Entry }).collect()
+    }
+
+    fn uses<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        if runs_in_container(resource) {
+            return Vec::new();
+        }
+        let text = |property| resource.properties.get(property).and_then(Node::as_text);
+        let user = text("user").map(|user| (ClaimKind::User, user.into()));
+        let group = text("group").map(|group| (ClaimKind::Group, group.into()));
+        let directory = text("cwd").map(|cwd| (ClaimKind::Path, cwd.into()));
+        let is_words = syntax_of(resource) == CommandSyntax::Words;
+        let command = text("command").filter(|text| !text.is_empty()).unwrap_or(&resource.id.name);
+        let program = needed_program(Some(command)).filter(|_| is_words);
+        user.into_iter().chain(group).chain(directory).chain(program).collect()
     }
 
     fn may_write_files(&self) -> bool {

@@ -139,6 +139,23 @@ const REMOVED: &[Pair<'_>] = &[
     ([("mount", "/srv/mounted", ABSENT), ("file", "/srv/mounted", ABSENT)], "not known, changed"),
     ([("mount", "/srv/mounted", ABSENT), ("file", "/srv/mounted/d/f", CONTENT)], "not known, fails"),
     ([("git", "/srv/clone", ALL_ABSENT), ("file", "/srv/clone/f", CONTENT)], "not known, fails"),
+    ([("user", "old", ABSENT), ("exec", "id", &[("user", "old")])], "not known, fails"),
+    (
+        [("user", "old", ABSENT), ("exec", "true", &[("user", "old"), ("creates", "/srv")])],
+        "unchanged, unchanged",
+    ),
+    (
+        [("group", "free", ABSENT), ("exec", "id", &[("user", "daemon"), ("group", "free")])],
+        "not known, fails",
+    ),
+    ([("file", "/srv/old", ALL_ABSENT), ("exec", "true", &[("cwd", "/srv/old/in")])], "not known, fails"),
+    ([("file", "/srv/old/run", ABSENT), ("exec", "/srv/old/run", &[])], "not known, fails"),
+    (
+        [("file", "/srv/old", ALL_ABSENT), ("exec", "run", &[("command", "/srv/old/run 1")])],
+        "not known, fails",
+    ),
+    ([("mount", "/srv/mounted", ABSENT), ("exec", "true", &[("cwd", "/srv/mounted/d")])], "not known, fails"),
+    ([("mount", "/srv/mounted", ABSENT), ("exec", "true", &[("cwd", "/srv/mounted")])], "not known, changed"),
 ];
 
 fn word(told: &str) -> &'static str {

@@ -18,6 +18,10 @@ fn types_and_properties_are_explained() {
     expect_output(&timeout, 0, &["`30s`", "\n\ndefault: ", "`90s`"]);
     let key = explain(&["exec.sandbox.network"]);
     expect_output(&key, 0, &["exec.sandbox.network: boolean\n", "\n\ndefault: `false`\n"]);
+    let executors = ["executors: map\n", "`exec.native`", "command_whitelist: ", "`exec.docker`", "image: "];
+    expect_output(&explain(&["executors"]), 0, &executors);
+    let image = explain(&["executors.image"]);
+    expect_output(&image, 0, &["executors.image: text\n", "required"]);
     expect_output(&explain(&["file.require"]), 0, &["file.require: list of text\n", "`type#alias`"]);
 }
 
@@ -69,6 +73,7 @@ fn unknown_types_and_properties_come_with_the_nearest_known_one() {
     let words = |args: &[&str]| ccm(&scratch, &[&["explain"], args].concat()).run();
     assert_eq!(words(&["user", "shell"]).stdout, words(&["user.shell"]).stdout);
     expect_error(&words(&["user", "shel"]), 1, "", &["`user`", "property `shel`"], &["`shell`"]);
+    expect_error(&explain("executors.imag"), 1, "", &["`ccm.executors`", "property `imag`"], &["`image`"]);
     expect_error(&explain("service.enable.x"), 1, "", &["`service.enable`", "property `x`"], &[]);
 }
 

@@ -36,6 +36,7 @@ fn text(explanation: &Explanation) -> String {
         Explanation::Property { type_name, path, property } => {
             of_property(&format!("{type_name}.{path}"), property)
         }
+        Explanation::Setting { path, property } => of_property(path, property),
         _ => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The reference of resource types as data, from their tables of properties.
 
 use ccm_model::closest;
-use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, TypeSpec};
+use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, SettingsView, TypeSpec};
 use serde::Serialize;
 
 use crate::session::Session;
@@ -22,6 +22,13 @@ pub enum Explanation {
         /// Path of the property within the type, such as `sandbox.network`.
         path: String,
         /// The property.
+        property: PropertyReference,
+    },
+    /// One key below `ccm` that a type adds.
+    Setting {
+        /// Path of the key, such as `executors.image`.
+        path: String,
+        /// The key.
         property: PropertyReference,
     },
 }
@@ -84,7 +91,8 @@ pub struct UnknownName {
 
 impl Session {
     /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all
-    /// types. A property of a map is named by its path: `exec.sandbox.network`.
+    /// types. A property of a map is named by its path: `exec.sandbox.network`. A key below `ccm` that a type adds is named
+    /// alone: `executors`.
     pub fn explain(&self, name: Option<&str>) -> Result<Explanation, UnknownName> {
         let specs = self.specs();
         let Some(name) = name else {
@@ -94,6 +102,11 @@ impl Session {
             Some((type_name, path)) => (type_name, Some(path)),
             None => (name, None),
         };
+        let settings = || specs.iter().filter_map(|spec| spec.settings()).flat_map(SettingsView::keys);
+        if settings().any(|setting| setting.name == type_name) {
+            let (path, found) = property("ccm", &settings().collect::<Vec<_>>(), name)?;
+            return Ok(Explanation::Setting { path, property: PropertyReference::of(found) });
+        }
         let found = specs.iter().find(|spec| spec.name() == type_name);
         let spec = *found.ok_or_else(|| {
             let known = specs.iter().map(|spec| spec.name());
@@ -132,7 +145,7 @@ fn property(
     };
     let Some(rest) = rest else { return Ok((found.name.to_owned(), found)) };
     let owner = format!("{owner}.{}", found.name);
-    let (path, inner) = property(&owner, &entries(&found.kind).iter().collect::<Vec<_>>(), rest)?;
+    let (path, inner) = property(&owner, &entries(&found.kind), rest)?;
     Ok((format!("{}.{path}", found.name), inner))
 }
 
@@ -140,17 +153,26 @@ fn common() -> impl Iterator<Item = &'static PropertySpec> {
     std::iter::once(&NAME).chain(CommonProperty::ALL.map(CommonProperty::spec))
 }
 
-/// Returns the properties of a map, or of the maps in a list.
-fn entries(kind: &PropertyKind) -> &'static [PropertySpec] {
+/// Returns the properties of a map, or of the maps in a list; those of maps of several kinds once.
+fn entries(kind: &PropertyKind) -> Vec<&'static PropertySpec> {
     match kind {
-        PropertyKind::Record { properties, .. } => properties,
+        PropertyKind::Record { properties, .. } => properties.iter().collect(),
         PropertyKind::List(kind) | PropertyKind::OneOrMany(kind) | PropertyKind::Map { values: kind, .. } => {
             entries(kind)
         }
         PropertyKind::Either(kinds) => {
-            kinds.iter().map(entries).find(|properties| !properties.is_empty()).unwrap_or(&[])
+            let mut all: Vec<&PropertySpec> = Vec::new();
+            for property in kinds.iter().flat_map(entries) {
+                let is_told = |told: &&PropertySpec| {
+                    (told.name, told.documentation) == (property.name, property.documentation)
+                };
+                if !all.iter().any(is_told) {
+                    all.push(property);
+                }
+            }
+            all
         }
-        _ => &[],
+        _ => Vec::new(),
     }
 }
 
@@ -182,7 +204,7 @@ impl PropertyReference {
             default: *default,
             required: *required,
             sensitive: *sensitive,
-            properties: entries(kind).iter().map(Self::of).collect(),
+            properties: entries(kind).into_iter().map(Self::of).collect(),
         }
     }
 }

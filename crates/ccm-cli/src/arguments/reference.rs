@@ -6,7 +6,7 @@ use super::{JsonFormat, OutputArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// Type, such as exec, or one of its properties, such as exec.timeout; without it, all types are listed
+    /// Type, such as exec, one of its properties, such as exec.timeout, or `executors`; without it, all types are listed
     #[arg(value_name = "TYPE[.PROPERTY]")]
     pub name: Option<String>,
 

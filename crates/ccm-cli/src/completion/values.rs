@@ -94,8 +94,12 @@ impl ValueContext<'_> {
         let Ok(Explanation::Types(known)) = self.session().explain(None) else { return Vec::new() };
         let mut found: Vec<Candidate> =
             known.iter().map(|found| Candidate::new(found.name, found.summary)).collect();
-        for TypeReference { name, properties, common, .. } in &known {
+        for TypeReference { name, properties, common, settings, .. } in &known {
             add_properties(name, properties.iter().chain(common), typed, &mut found);
+            for setting in settings {
+                found.push(Candidate::new(setting.name, &setting.meaning));
+                add_properties(setting.name, setting.properties.iter(), typed, &mut found);
+            }
         }
         found
     }
@@ -175,6 +179,9 @@ fn add_properties<'p>(
     }
     for property in properties {
         let path = format!("{owner}.{}", property.name);
+        if found.iter().any(|known| known.word == path) {
+            continue;
+        }
         found.push(Candidate::new(&*path, first_sentence(&property.meaning)));
         add_properties(&path, &property.properties, typed, found);
     }

@@ -16,6 +16,7 @@ mod filters;
 mod foreign_names;
 mod include_name;
 mod kinds;
+mod loop_variables;
 mod methods;
 mod operators;
 mod output_limits;

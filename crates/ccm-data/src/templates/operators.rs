@@ -24,7 +24,7 @@ use super::scan::{Scan, TagToken, TagTokens, TemplateTag};
 pub(super) struct RefusedTag {
     pub(super) range: Range<usize>,
     pub(super) fault: TemplateFault,
-    pub(super) hint: &'static str,
+    pub(super) hint: Cow<'static, str>,
 }
 
 /// Reason for which a template has no checks.
@@ -456,7 +456,7 @@ impl<'text> TagParser<'_, 'text> {
                 return Err(OperatorError::Refused(RefusedTag {
                     range,
                     fault: TemplateFault::Operation(message),
-                    hint: "write `value | escape` where HTML is meant",
+                    hint: "write `value | escape` where HTML is meant".into(),
                 }));
             }
             _ => self.expressions(),
@@ -520,7 +520,8 @@ impl<'text> TagParser<'_, 'text> {
                     return Err(OperatorError::Refused(RefusedTag {
                         range: self.tokens.ranges[index].clone(),
                         fault: TemplateFault::Operation(message),
-                        hint: "assign it with `{% set … %}` before, or in a `{% with … %}` around this one",
+                        hint: "assign it with `{% set … %}` before, or in a `{% with … %}` around this one"
+                            .into(),
                     }));
                 }
             }

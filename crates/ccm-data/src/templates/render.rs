@@ -17,6 +17,7 @@ use super::error_conversion::{RaisedFault, convert_error};
 use super::filters::add_filters;
 use super::include_name::normalized;
 use super::kinds::{check_kinds, require};
+use super::loop_variables::lost_variable;
 use super::methods::call_method;
 use super::operators::{OperatorError, RefusedTag, checks};
 use super::output_limits::bound;
@@ -94,7 +95,7 @@ fn prepare(
     let refused = |tag: RefusedTag| TemplateError {
         fault: tag.fault,
         locations: vec![TemplateLocation::new(name, text, tag.range)],
-        hints: vec![tag.hint.to_owned()],
+        hints: vec![tag.hint.into_owned()],
     };
     let header = settings(text).map_err(refused)?;
     let (blanks, start) = header.unwrap_or((outer.unwrap_or_default(), 0));
@@ -104,14 +105,18 @@ fn prepare(
             fault: TemplateFault::Operation(
                 "these settings are not those of the including template".to_owned(),
             ),
-            hint: "write the same settings into the template that includes this one",
+            hint: "write the same settings into the template that includes this one".into(),
         }));
     }
     let scan = scan(&text[start..]);
     if deepest(&scan) > MAX_EXPRESSION_DEPTH {
         return Err(TemplateError::new(TemplateFault::TooDeep));
     }
-    let edits = match checks(&scan, start) {
+    let checked = checks(&scan, start).and_then(|edits| match lost_variable(&scan) {
+        Some(tag) => Err(OperatorError::Refused(tag)),
+        None => Ok(edits),
+    });
+    let edits = match checked {
         Ok(edits) => edits,
         Err(OperatorError::Refused(mut tag)) => {
             tag.range = tag.range.start + start..tag.range.end + start;

@@ -28,7 +28,7 @@ pub(super) fn settings(text: &str) -> Result<Option<(BlankSettings, usize)>, Ref
         let fault = || TemplateFault::Syntax("the line looks like settings, and is none".to_owned());
         let hint = "write `#jinja2:` without blanks, in lower case";
         return if is_misspelt {
-            Err(RefusedTag { range: 0..line.len(), fault: fault(), hint })
+            Err(RefusedTag { range: 0..line.len(), fault: fault(), hint: hint.into() })
         } else {
             Ok(None)
         };
@@ -40,18 +40,18 @@ pub(super) fn settings(text: &str) -> Result<Option<(BlankSettings, usize)>, Ref
         let range = start..start + setting.trim().len();
         at += setting.len() + 1;
         let (name, value) = setting.split_once(':').unwrap_or((setting, ""));
-        let refused = |message: String, hint| {
-            Err(RefusedTag { range: range.clone(), fault: TemplateFault::Syntax(message), hint })
+        let refused = |message: String| {
+            Err(RefusedTag { range: range.clone(), fault: TemplateFault::Syntax(message), hint: HINT.into() })
         };
         let value = match value.trim() {
             "true" | "True" => true,
             "false" | "False" => false,
-            _ => return refused(format!("`{}` is no boolean setting", setting.trim()), HINT),
+            _ => return refused(format!("`{}` is no boolean setting", setting.trim())),
         };
         match name.trim() {
             "trim_blocks" => settings.trim_blocks = value,
             "lstrip_blocks" => settings.lstrip_blocks = value,
-            other => return refused(format!("unknown setting `{other}`"), HINT),
+            other => return refused(format!("unknown setting `{other}`")),
         }
     }
     Ok(Some((settings, first.len())))

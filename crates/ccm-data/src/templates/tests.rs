@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod kinds;
+mod loop_variables;
 mod oracles;
 
 /// Files and values to render with.

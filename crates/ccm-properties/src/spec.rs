@@ -201,6 +201,11 @@ pub trait TypeSpec: TypeDeclaration {
         true
     }
 
+    /// Returns `true` if a resource of this type does something when a resource in its `subscribe` changed.
+    fn refreshes(&self) -> bool {
+        false
+    }
+
     /// Returns `true` if a change of this resource may affect more than its claims.
     fn may_provide(&self, resource: &Resource) -> bool {
         let _ = resource;

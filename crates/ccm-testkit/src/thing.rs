@@ -23,6 +23,10 @@ const CALL: &[PropertySpec] =
     &[PropertySpec { syntax: TextSyntax::Call(&["contains"]), ..PropertySpec::new::<Text>("call", &[]) }];
 
 impl TypeSpec for Thing {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         match (property, provider) {
             ("name", Some("two")) => TextSyntax::Argv,

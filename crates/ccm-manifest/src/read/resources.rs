@@ -42,6 +42,16 @@ pub(crate) struct Nameless {
 }
 
 impl Declaration {
+    /// Returns `true` if the resource sets a property itself that a map has.
+    fn has_any_of(&self, properties: &Node) -> bool {
+        properties.as_map().is_some_and(|map| {
+            map.entries().iter().any(|NodeEntry { key, .. }| match CommonProperty::of(&key.text) {
+                Some(common) => self.split.common.get(common).is_some(),
+                None => self.split.own.entry(&key.text).is_some(),
+            })
+        })
+    }
+
     /// Approximate size in bytes of the parts that each item of a `foreach` copies.
     pub(crate) fn footprint(&self) -> usize {
         let nodes =
@@ -168,6 +178,7 @@ impl Collector<'_, '_> {
         let first = self.found.declarations.len();
         let mut defaults: Option<NodeEntry> = None;
         let mut holds_resources = false;
+        let mut doubtful = None;
         for element in elements {
             let Some(entry) = self.only_entry(index, element) else {
                 holds_resources = true;
@@ -175,6 +186,9 @@ impl Collector<'_, '_> {
             };
             if &*entry.key.text != "defaults" {
                 holds_resources = true;
+                if shape_errors::may_mean_defaults(&entry) {
+                    doubtful = Some(entry.clone());
+                }
                 self.resource(index, type_key, entry);
             } else if let Some(earlier) = &defaults {
                 let error = Diagnostic::error(
@@ -185,6 +199,12 @@ impl Collector<'_, '_> {
                 self.diagnostics.push(error.with_label(earlier.key.span, "the first"));
             } else {
                 defaults = Some(entry);
+            }
+        }
+        if let Some(entry) = doubtful.filter(|_| defaults.is_none()) {
+            let mut others = self.found.declarations[first..].iter().filter(|other| other.name != entry.key);
+            if others.any(|other| !other.has_any_of(&entry.value)) {
+                self.diagnostics.push(shape_errors::misspelt_defaults(&entry.key));
             }
         }
         let Some(entry) = defaults else { return };

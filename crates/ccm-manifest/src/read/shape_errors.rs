@@ -171,6 +171,20 @@ pub(crate) fn lone_name(element: Node, index: usize, types: &Types<'_>) -> Resul
     })
 }
 
+/// Returns `true` if a resource may be meant as the `defaults` of its list. One that is really called so has properties
+/// in common with its neighbours.
+pub(crate) fn may_mean_defaults(entry: &NodeEntry) -> bool {
+    let has_properties = entry.value.as_map().is_some_and(|map| !map.is_empty());
+    has_properties && matches!(&*entry.key.text.to_ascii_lowercase(), "default" | "defaults" | "_defaults")
+}
+
+/// Returns the warning about a resource that is called as `defaults` might be.
+pub(crate) fn misspelt_defaults(name: &NodeKey) -> Diagnostic {
+    let message = format!("`{}` is a resource here, and gives the others no values", name.text);
+    let warning = Diagnostic::warning(DiagnosticKind::NoEffect, name.span, message);
+    warning.with_hint("write `defaults:` for values of the whole list")
+}
+
 /// Returns the error for an element of a list of resources without a key, or with several.
 pub(crate) fn not_one_resource(
     entries: &[NodeEntry],

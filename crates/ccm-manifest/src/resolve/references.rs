@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_graph::EdgeKind;
 use ccm_model::{
-    Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceId, ResourceIndex, Span, closest,
+    Dependency, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, ResourceIndex, Span, closest,
     escape_control, listed,
 };
 
@@ -135,9 +135,27 @@ impl<'a, 't> NameTable<'a, 't> {
             });
             found.collect()
         };
+        let first = subscribe.first().map(|reference| reference.0.clone());
         draft.resource.require = resolve(require, EdgeKind::Require);
         draft.resource.subscribe = resolve(subscribe, EdgeKind::Subscribe);
         draft.has_errors |= diagnostics.found() > reported;
+        if let Some(first) = first.filter(|_| index.is_some() && !draft.has_errors) {
+            diagnostics.extend(self.without_refresh(draft, &first));
+        }
+    }
+
+    /// Returns the warning about a subscription of a resource that has nothing to refresh.
+    fn without_refresh(&self, draft: &ResourceDraft, first: &Node) -> Option<Diagnostic> {
+        if self.types.spec(draft.type_index).refreshes() {
+            return None;
+        }
+        let (type_name, source) = (&draft.resource.id.type_name, shown(first.as_text()?));
+        let message =
+            format!("a change of `{source}` refreshes nothing here: this type is only ordered by it");
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, first.span, message);
+        Some(warning.with_hint(format!(
+            "write `require` in the {type_name}, and `subscribe` in what is to be refreshed"
+        )))
     }
 
     /// Returns the resource that a reference means. A reference to an invalid resource is not reported again.

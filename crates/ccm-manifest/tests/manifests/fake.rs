@@ -85,6 +85,10 @@ properties! {
 }
 
 impl TypeSpec for Task {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     fn may_write_files(&self) -> bool {
         true
     }
@@ -152,6 +156,10 @@ impl TypeDeclaration for Task {
 }
 
 impl TypeSpec for Note {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     /// Claims the name as a path, of the kind that `text` names. A suffix behind `+` makes the name unique
     /// and is no part of the path.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {

@@ -103,6 +103,10 @@ impl TypedResource for ExecType {
 }
 
 impl TypeSpec for ExecType {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     fn merges(&self) -> bool {
         false
     }

@@ -61,6 +61,10 @@ impl TypedResource for RebootType {
 }
 
 impl TypeSpec for RebootType {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     fn merges(&self) -> bool {
         false
     }

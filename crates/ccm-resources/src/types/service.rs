@@ -59,6 +59,10 @@ fn misspelt_suffix(service: &Service, resource: &Resource) -> Option<Diagnostic>
 }
 
 impl TypeSpec for ServiceType {
+    fn refreshes(&self) -> bool {
+        true
+    }
+
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "started" | "start" | "present" | "active" => Some("did you mean `running`?"),

@@ -205,6 +205,29 @@ fn a_source_is_relative_to_the_manifest() {
     assert_eq!((called.code, scratch.read("motd").as_deref()), (0, Some("hello\n")));
 }
 
+/// A steady run must not read each source twice.
+#[test]
+fn a_source_is_searched_for_expressions_until_it_is_copied() {
+    let scratch = Scratch::new();
+    scratch.write("app.conf", "listen {{ Data.port }}\n");
+    let manifest =
+        format!("ccm: {{resources: [{{file: [{{'{}': {{source: app.conf}}}}]}}]}}", scratch.at("copy"));
+    let warned = |called: &ccm_testkit::Called| called.stderr.contains("is copied as it is");
+    scratch.write("m.yaml", &manifest);
+    for (arguments, expected) in [
+        (&["apply", "m.yaml", "--noop"][..], true),
+        (&["apply", "m.yaml"], true),
+        (&["apply", "m.yaml"], false),
+        (&["validate", "m.yaml"], true),
+    ] {
+        let called = ccm(&scratch, arguments).run();
+        assert_eq!((called.code, warned(&called)), (0, expected), "{arguments:?}: {}", called.shown());
+    }
+    scratch.write("app.conf", "listen {{ Data.port }} {{ Data.address }}\n");
+    let called = ccm(&scratch, &["apply", "m.yaml"]).run();
+    assert!(warned(&called), "{}", called.shown());
+}
+
 #[test]
 fn a_changed_file_triggers_its_subscribers() {
     let scratch = Scratch::new();

@@ -67,6 +67,9 @@ pub trait Files {
     /// Returns `true` if the path is a directory, links followed.
     fn is_directory(&self, path: &Path) -> io::Result<bool>;
 
+    /// Returns the size of a regular file in bytes, links followed; `None` if the path does not exist.
+    fn size(&self, path: &Path) -> io::Result<Option<u64>>;
+
     /// Returns the time of the last modification, links followed; `None` if the path does not exist.
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>>;
 

@@ -29,6 +29,30 @@ pub struct CredentialFault {
     pub is_elsewhere: bool,
 }
 
+/// File that a resource copies as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct CopiedFile<'a> {
+    /// Path of the file.
+    pub path: &'a Path,
+    /// The path is one of the machine, and not one beside the manifest.
+    pub is_absolute: bool,
+    /// Copy that an earlier run may have made. If it has the size of the file, the content is not needed.
+    pub copy: Option<&'a Path>,
+    /// Maximum size of a content that is needed, in bytes.
+    pub max_bytes: u64,
+}
+
+/// Content of a file that a resource copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopiedContent {
+    /// The file does not exist.
+    Missing,
+    /// The whole content.
+    Read(Vec<u8>),
+    /// The content is not needed, or can't be read, or nothing is known about it.
+    Unread,
+}
+
 /// Inputs of a manifest beside its own text. The loader opens nothing itself.
 pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
@@ -63,10 +87,10 @@ pub trait Sources {
         false
     }
 
-    /// Returns the content of a file that a resource copies. `None` for a file of more than `max_bytes`, for one that can't be
-    /// read, and if nothing is known about it. `is_absolute` tells a path of the machine from one beside the manifest.
-    fn copied_content(&self, _path: &Path, _is_absolute: bool, _max_bytes: u64) -> Option<Vec<u8>> {
-        None
+    /// Returns the content of a file that a resource copies.
+    fn copied_content(&self, file: &CopiedFile<'_>) -> CopiedContent {
+        let is_missing = self.is_missing(file.path, file.is_absolute);
+        if is_missing { CopiedContent::Missing } else { CopiedContent::Unread }
     }
 
     /// Returns an existing directory of the machine without links. `None` if it does not exist, if a stranger could change

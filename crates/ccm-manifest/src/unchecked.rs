@@ -15,6 +15,9 @@ pub struct OmittedInputs {
     pub files: bool,
     /// A missing fact is no error, unless every machine has the fact.
     pub facts: bool,
+    /// Files that were copied before, as far as their size tells, are not searched for text of templates. The catalog lacks
+    /// nothing.
+    pub copied: bool,
 }
 
 /// Input of the machine that was left out.

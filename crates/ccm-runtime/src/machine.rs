@@ -14,7 +14,9 @@ use ccm_host::{
     CancellationLevel, ConfigurationError, CredentialError, FileError, TreeEntryKind, WalkStep, file_text,
     is_of_root,
 };
-use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
+use ccm_manifest::{
+    CopiedContent, CopiedFile, CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact,
+};
 use ccm_model::{
     Diagnostic, DiagnosticKind, FileVersion, Severity, SourceMap, closest, error_layers, escape_control,
 };
@@ -385,11 +387,27 @@ impl Sources for MachineSources {
         is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)
     }
 
-    fn copied_content(&self, path: &Path, is_absolute: bool, max_bytes: u64) -> Option<Vec<u8>> {
-        if self.is_other_machine && is_absolute {
-            return None;
+    fn copied_content(&self, file: &CopiedFile<'_>) -> CopiedContent {
+        if self.is_other_machine && file.is_absolute {
+            return CopiedContent::Unread;
         }
-        self.doors.files.source_content(path, max_bytes).ok().flatten()
+        let files = &self.doors.files;
+        if let Some(copy) = file.copy.filter(|copy| !self.is_other_machine && copy.is_absolute()) {
+            match files.size(file.path) {
+                Ok(None) => return CopiedContent::Missing,
+                Ok(Some(size))
+                    if size > file.max_bytes || files.size(copy).is_ok_and(|of| of == Some(size)) =>
+                {
+                    return CopiedContent::Unread;
+                }
+                _ => {}
+            }
+        }
+        match files.source_content(file.path, file.max_bytes) {
+            Ok(Some(content)) => CopiedContent::Read(content),
+            Err(_) if files.exists(file.path).is_ok_and(|exists| !exists) => CopiedContent::Missing,
+            Ok(None) | Err(_) => CopiedContent::Unread,
+        }
     }
 
     fn real_directory(&self, path: &Path) -> Option<PathBuf> {

@@ -33,8 +33,10 @@ pub struct LoadedManifest<'s> {
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
     pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
+        // What an earlier run copied was searched by that run, and `validate` searches everything.
+        let omitted = OmittedInputs { copied: true, ..OmittedInputs::default() };
         // One command is no manifest that a later run could know.
-        self.load_with(input, OmittedInputs::default(), input.executor().is_none())
+        self.load_with(input, omitted, input.executor().is_none())
     }
 
     /// Loads and checks a manifest without these inputs of its machine. It is not fit for a run if any was left out.

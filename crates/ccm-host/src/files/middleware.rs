@@ -124,6 +124,10 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().is_directory(path)
     }
 
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        self.inner().size(path)
+    }
+
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
         self.inner().modified(path)
     }

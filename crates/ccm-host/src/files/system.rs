@@ -60,6 +60,15 @@ impl Files for SystemFiles {
         }
     }
 
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+            Ok(_) => Err(io::ErrorKind::InvalidInput.into()),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
         match path.metadata().and_then(|metadata| metadata.modified()) {
             Ok(modified) => Ok(Some(modified)),

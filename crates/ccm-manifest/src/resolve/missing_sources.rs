@@ -1,6 +1,6 @@
 //! Files that resources copy and that do not exist now.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{Control, Diagnostic, Diagnostics, ResourceIndex, Span, normalize};
 use ccm_properties::{TreeTemplates, is_any_url};
@@ -8,6 +8,7 @@ use ccm_properties::{TreeTemplates, is_any_url};
 use super::copied_sources::{self, MAX_BYTES, MAX_FILES, may_be_mistaken};
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
+use crate::sources::{CopiedContent, CopiedFile};
 
 /// File that a resource copies and that does not exist now.
 pub(crate) struct MissingSource {
@@ -32,6 +33,10 @@ pub(crate) fn find(
             diagnostics.set_context(None);
         }
     };
+    let copied_content = |path: &Path, copy: &Path, is_absolute| {
+        let copy = scopes.context.omitted.copied.then_some(copy);
+        scopes.context.sources.copied_content(&CopiedFile { path, is_absolute, copy, max_bytes: MAX_BYTES })
+    };
     let mut missing = |(index, draft): (usize, &ResourceDraft)| {
         let (property, _) = scopes.types.spec(draft.type_index).sources()?.template()?;
         let node = draft.resource.properties.get(property)?;
@@ -47,30 +52,35 @@ pub(crate) fn find(
         let ensure = draft.resource.ensure.as_ref().map(|ensure| &*ensure.value);
         let tree = scopes.types.spec(draft.type_index).sources()?.tree(ensure);
         let is_tree = tree.is_some();
+        let target = Path::new(&*draft.resource.id.name);
         // What `ignore` leaves out is not known here.
         let is_whole = draft.resource.properties.get("ignore").is_none();
         if !is_omitted && is_whole && tree.is_some_and(|tree| tree.templates == TreeTemplates::Named) {
             let files = scopes.context.sources.files_below(&path).unwrap_or_default();
             let names = files.iter().filter_map(|file| file.to_str()).filter(|name| may_be_mistaken(name));
             for name in names.take(MAX_FILES) {
-                let file = path.join(name);
-                let content = scopes.context.sources.copied_content(&file, is_absolute, MAX_BYTES);
-                let warning = content.and_then(|content| {
+                let (file, copy) = (path.join(name), target.join(name));
+                if let CopiedContent::Read(content) = copied_content(&file, &copy, is_absolute) {
                     let written = format!("{}/{name}", written.trim_end_matches('/'));
-                    copied_sources::warning(&content, &written, property, node.span)
-                });
-                report(warning, draft, diagnostics);
+                    let warning = copied_sources::warning(&content, &written, property, node.span);
+                    report(warning, draft, diagnostics);
+                }
             }
         }
-        if !is_omitted && !is_tree && may_be_mistaken(written) {
-            let content = scopes.context.sources.copied_content(&path, is_absolute, MAX_BYTES);
-            if let Some(content) = content {
-                let warning = copied_sources::warning(&content, written, property, node.span);
-                report(warning, draft, diagnostics);
-                return None;
+        let is_missing = if is_omitted {
+            true
+        } else if is_tree || !may_be_mistaken(written) {
+            scopes.context.sources.is_missing(&path, is_absolute)
+        } else {
+            match copied_content(&path, target, is_absolute) {
+                CopiedContent::Read(content) => {
+                    let warning = copied_sources::warning(&content, written, property, node.span);
+                    report(warning, draft, diagnostics);
+                    false
+                }
+                other => other == CopiedContent::Missing,
             }
-        }
-        let is_missing = is_omitted || scopes.context.sources.is_missing(&path, is_absolute);
+        };
         let resource = ResourceIndex::from_usize(index);
         is_missing.then_some(MissingSource { resource, property, span: node.span, path })
     };

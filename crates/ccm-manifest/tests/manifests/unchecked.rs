@@ -4,8 +4,8 @@ use ccm_manifest::OmittedInputs;
 
 use crate::machine::Machine;
 
-const FILES: OmittedInputs = OmittedInputs { files: true, facts: false };
-const ALL: OmittedInputs = OmittedInputs { files: true, facts: true };
+const FILES: OmittedInputs = OmittedInputs { files: true, facts: false, copied: false };
+const ALL: OmittedInputs = OmittedInputs { files: true, facts: true, copied: false };
 
 /// Compares the errors and the inputs that were left out.
 fn check(machine: &Machine, omitted: OmittedInputs, cases: &[(&str, &[&str], &[&str])]) {

@@ -44,6 +44,10 @@ impl Files for BlockingFiles {
         self.inner.is_directory(path)
     }
 
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        self.inner.size(path)
+    }
+
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
         self.inner.modified(path)
     }

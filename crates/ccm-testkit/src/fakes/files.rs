@@ -141,6 +141,12 @@ impl Files for FakeFiles {
         Ok(self.entry(path).is_some_and(|entry| entry.content.is_none()))
     }
 
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        let Some(entry) = self.entry(path) else { return Ok(None) };
+        let content = entry.content.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Some(content.len() as u64))
+    }
+
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
         let modified = self.modified.get(path).copied().unwrap_or(SystemTime::UNIX_EPOCH);
         Ok(self.exists(path)?.then_some(modified))

@@ -66,7 +66,7 @@ impl Console {
     /// Writes located errors and warnings.
     pub(crate) fn findings(&self, findings: &Findings) {
         if !findings.diagnostics.is_empty() {
-            self.write(&diagnostics::text(findings));
+            self.write(&diagnostics::text(findings, diagnostics::terminal_width()));
         }
     }
 

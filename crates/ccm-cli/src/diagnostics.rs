@@ -6,9 +6,14 @@ use std::ops::{Range, RangeInclusive};
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ccm_runtime::Findings;
 use ccm_runtime::model::{Diagnostic, DiagnosticKind, Label, Severity, Source, SourceMap, escape_control};
+use ccm_runtime::process::Terminal;
 
 /// Maximum number of lines from the first label of an excerpt to the last.
 const MAX_HEIGHT: usize = 60;
+/// Margin before the text of a hint, below an excerpt from the first lines of a file.
+const HINT_MARGIN: &str = "  = hint: ";
+/// Width for which texts are folded at least.
+const MIN_WIDTH: usize = 30;
 /// Maximum number of columns from the leftmost label of an excerpt to the rightmost.
 const MAX_WIDTH: usize = 100;
 /// Maximum length in bytes of an excerpt, which the renderer cuts to the parts around the labels. Of a longer
@@ -17,15 +22,15 @@ const MAX_EXCERPT: usize = 32 << 10;
 /// Maximum number of errors and warnings to show; the others are counted.
 const MAX_SHOWN: usize = 1000;
 
-/// Returns the text of errors and warnings. Colours are always rendered, because the console strips them if they are
-/// not wanted.
-pub(crate) fn text(findings: &Findings) -> String {
+/// Returns the text of errors and warnings for a terminal of this width, if it is one. Colours are always rendered, because
+/// the console strips them if they are not wanted.
+pub(crate) fn text(findings: &Findings, width: Option<usize>) -> String {
     let Findings { diagnostics, texts: sources } = findings;
-    let renderer = Renderer::styled();
+    let renderer = renderer(width);
     let mut text = String::new();
     let (lines, excerpts): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|found| is_line(found));
     for diagnostic in excerpts.into_iter().chain(lines).take(MAX_SHOWN) {
-        text += &render(diagnostic, sources, &renderer);
+        text += &render(diagnostic, sources, &renderer, width);
         text += if is_line(diagnostic) { "\n" } else { "\n\n" };
     }
     if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
@@ -35,8 +40,13 @@ pub(crate) fn text(findings: &Findings) -> String {
 }
 
 /// Returns the text of one diagnostic, with colours.
-pub(crate) fn render_styled(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    render(diagnostic, sources, &Renderer::styled())
+pub(crate) fn render_styled(diagnostic: &Diagnostic, sources: &SourceMap, width: Option<usize>) -> String {
+    render(diagnostic, sources, &renderer(width), width)
+}
+
+/// Returns the width of the terminal that shows errors and warnings.
+pub(crate) fn terminal_width() -> Option<usize> {
+    Terminal::on_standard_error().map(Terminal::width)
 }
 
 /// Returns `true` if a diagnostic takes a line without an excerpt. A manifest may use hundreds of files of the machine.
@@ -44,7 +54,14 @@ pub(crate) fn is_line(diagnostic: &Diagnostic) -> bool {
     diagnostic.kind == DiagnosticKind::NotChecked
 }
 
-fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
+fn renderer(width: Option<usize>) -> Renderer {
+    match width {
+        Some(width) => Renderer::styled().term_width(width.max(MIN_WIDTH)),
+        None => Renderer::styled(),
+    }
+}
+
+fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer, width: Option<usize>) -> String {
     let shown = |text: &str| escape_control(text).into_owned();
     if is_line(diagnostic) {
         let location = diagnostic.span().and_then(|span| sources.location(span));
@@ -56,11 +73,13 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
+    let title = folded(&shown(&diagnostic.message), "warning: ".len(), width);
+    let mut group = Group::with_title(level.primary_title(title));
     let excerpts = excerpts(diagnostic, sources);
     if excerpts.is_empty() {
         // Without an excerpt, a hint has no margin, as those of other errors.
-        let lines = |hint: &String| hint.split('\n').map(shown).collect::<Vec<_>>().join("\n      ");
+        let folded = |line: &str| folded(&shown(line), "hint: ".len(), width).replace('\n', "\n      ");
+        let lines = |hint: &String| hint.split('\n').map(folded).collect::<Vec<_>>().join("\n      ");
         let hints = diagnostic.hints.iter().map(|hint| format!("\nhint: {}", lines(hint)));
         return hints.fold(renderer.render(&[group]), |text, hint| text + &hint);
     }
@@ -69,10 +88,32 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
     }
     for hint in &diagnostic.hints {
         // A hint may consist of several lines.
-        let lines: Vec<_> = hint.split('\n').map(shown).collect();
+        let lines: Vec<_> =
+            hint.split('\n').map(|line| folded(&shown(line), HINT_MARGIN.len(), width)).collect();
         group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
+}
+
+/// Breaks a line between words, so that it fits a terminal behind a margin. A word that is too long stays whole, as what it
+/// names may be copied.
+fn folded(line: &str, margin: usize, width: Option<usize>) -> String {
+    let Some(room) = width.map(|width| width.max(MIN_WIDTH) - margin) else { return line.to_owned() };
+    let mut folded = String::with_capacity(line.len() + 8);
+    let mut column = 0;
+    for (number, word) in line.split(' ').enumerate() {
+        let taken = word.chars().count();
+        if number > 0 && column + 1 + taken > room {
+            folded.push('\n');
+            column = 0;
+        } else if number > 0 {
+            folded.push(' ');
+            column += 1;
+        }
+        folded += word;
+        column += taken;
+    }
+    folded
 }
 
 /// Replaces a terminal control character by a character of the same length, so that offsets stay valid. The
@@ -190,7 +231,7 @@ mod tests {
         let error = Diagnostic::without_location(DiagnosticKind::Unreadable, "no file")
             .with_hint("check the path")
             .with_hint("one\ntwo");
-        let text = render(&error, &SourceMap::default(), &Renderer::plain());
+        let text = render(&error, &SourceMap::default(), &Renderer::plain(), None);
         assert_eq!(text, "error: no file\nhint: check the path\nhint: one\n      two");
     }
 
@@ -199,7 +240,7 @@ mod tests {
         for input in ccm_fuzz::mutations(ccm_fuzz::target("manifest"), 200) {
             let (diagnostics, texts) = ccm_fuzz::manifest_errors(&input);
             for diagnostic in &diagnostics {
-                let shown = render(diagnostic, &texts, &Renderer::plain());
+                let shown = render(diagnostic, &texts, &Renderer::plain(), None);
                 let is_control =
                     |character: char| character.is_control() && !matches!(character, '\n' | '\t');
                 assert!(!shown.is_empty() && !shown.contains(is_control), "{shown:?}");

@@ -58,7 +58,7 @@ impl CommandError {
 
     /// Creates an error of errors with a location.
     pub(crate) fn located(findings: &Findings) -> Self {
-        let before = diagnostics::text(findings);
+        let before = diagnostics::text(findings, diagnostics::terminal_width());
         Self { before, findings: Finding::of_all(findings).into(), ..Self::new("") }
     }
 

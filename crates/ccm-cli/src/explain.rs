@@ -1,5 +1,6 @@
 //! `ccm explain`: the reference of resource types.
 
+use ccm_runtime::process::output_width;
 use ccm_runtime::{Explanation, PropertyReference, TypeReference, UnknownName, printed};
 use serde_json::json;
 
@@ -8,7 +9,7 @@ use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
 
-/// Width of the text in columns.
+/// Maximum width of the text in columns.
 const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
@@ -43,7 +44,11 @@ fn text(explanation: &Explanation) -> String {
 
 fn type_list(types: &[TypeReference]) -> String {
     let width = types.iter().map(|found| found.name.len()).max().unwrap_or_default();
-    let line = |found: &TypeReference| format!("{:width$}  {}\n", found.name, found.summary);
+    // The summary goes on below its first word.
+    let line = |found: &TypeReference| {
+        let room = output_width().unwrap_or(usize::MAX);
+        format!("{:width$}  {}", found.name, wrapped_to(found.summary, width + 2, room).trim_start())
+    };
     let lines: String = types.iter().map(line).collect();
     lines + "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n"
 }
@@ -102,13 +107,17 @@ fn property_list(properties: &[PropertyReference]) -> String {
     text
 }
 
-/// Breaks a text into lines. Words that are longer than a line are not broken.
+/// Breaks a text into lines for the terminal. Words that are longer than a line are not broken.
 fn wrapped(text: &str, indent: usize) -> String {
+    wrapped_to(text, indent, output_width().map_or(WIDTH, |width| width.min(WIDTH)))
+}
+
+fn wrapped_to(text: &str, indent: usize, limit: usize) -> String {
     let mut wrapped = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {
         let width = word.chars().count();
-        if column == 0 || column + 1 + width > WIDTH {
+        if column == 0 || column + 1 + width > limit {
             wrapped += if column == 0 { "" } else { "\n" };
             wrapped += &" ".repeat(indent);
             column = indent;
@@ -142,7 +151,7 @@ mod tests {
                 ),
             ),
         ] {
-            assert_eq!(wrapped(&text, 2), expected, "{text}");
+            assert_eq!(wrapped_to(&text, 2, WIDTH), expected, "{text}");
         }
     }
 }

@@ -288,7 +288,9 @@ fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf
             before = machines;
         }
         let end = if diagnostics::is_line(diagnostic) { "\n" } else { "\n\n" };
-        console.write(&(diagnostics::render_styled(diagnostic, &findings.texts) + end));
+        console.write(
+            &(diagnostics::render_styled(diagnostic, &findings.texts, diagnostics::terminal_width()) + end),
+        );
     }
 }
 

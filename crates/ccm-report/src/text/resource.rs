@@ -224,14 +224,26 @@ fn write_line(
             page.out.push('\n');
             let remark = if remark.is_empty() { remark } else { format!(" ({remark})") };
             page.below("", &format!("{}{remark}", words.what))?;
-            why.map_or(Ok(()), |why| page.styled_below(DIM, "because: ", why))
+            why.map_or(Ok(()), |why| because(page, why))
         }
         _ => {
             write_behind(page, &words.what, &remark, room.saturating_sub(columns(&words.verb)))?;
             page.out.push('\n');
-            why.map_or(Ok(()), |why| page.styled_below(DIM, "because: ", why))
+            why.map_or(Ok(()), |why| because(page, why))
         }
     }
+}
+
+/// Writes why something is done. On a terminal, a name that is longer than a line is cut.
+fn because(page: &mut Page<'_>, why: &str) -> fmt::Result {
+    let why = fitting(page, why);
+    page.styled_below(DIM, "because: ", &why)
+}
+
+/// Cuts each word of a text that does not fit on a line of details.
+fn fitting(page: &Page<'_>, text: &str) -> String {
+    let room = page.screen.width.map_or(usize::MAX, |width| width.saturating_sub(page.indent() + 4));
+    text.split(' ').map(|word| page.screen.cut(word, room)).collect::<Vec<_>>().join(" ")
 }
 
 /// Placement of the words behind a name.
@@ -291,7 +303,7 @@ fn write_narrow(page: &mut Page<'_>, style: Style, words: &Words, whole: Option<
         text += &format!(": {}", page.screen.cut(what, width.saturating_mul(MAX_LINES)));
     }
     if !remark.is_empty() {
-        text += &format!(" ({remark})");
+        text += &format!(" {}", fitting(page, &format!("({remark})")));
     }
     let indent = page.indent();
     page.text(style, indent, &text)

@@ -136,6 +136,11 @@ impl<'t> Parser<'t, '_> {
             TokenKind::Hash | TokenKind::Dot => {
                 error.with_hint("use `#` and `.name` only in predicates of functions like filter()")
             }
+            // The lexer reads `list.0` as a name and the number `.0`.
+            TokenKind::Number if self.text[self.current.range()].starts_with('.') => {
+                let number = &self.text[self.current.range()][1..];
+                error.with_hint(format!("write an index in brackets: `[{number}]`"))
+            }
             TokenKind::Name => error.did_you_mean(
                 &self.text[self.current.range()],
                 ["and", "or", "in", "not", "matches", "contains", "startsWith", "endsWith"],

@@ -123,7 +123,21 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
     );
     let Some(scalar) = node.as_scalar() else {
         let is_map_for_list = is_list(what) && node.as_map().is_some();
-        return if is_map_for_list { error.with_hint("begin each element with `- `") } else { error };
+        let only = match node.as_list() {
+            Some([only]) if what == "text" => only.as_text().filter(|text| text.len() <= 60),
+            _ => None,
+        };
+        return match only {
+            _ if is_map_for_list => error.with_hint("begin each element with `- `"),
+            // `[[ -f /x ]]` and `[ -f /x ]` are lists to YAML.
+            Some(only) if only.starts_with('-') => {
+                error.with_hint(format!("write it in quotes: `\"[ {only} ]\"`"))
+            }
+            Some(only) if !only.contains('\n') => {
+                error.with_hint(format!("write `{only}` without brackets or dash"))
+            }
+            _ => error,
+        };
     };
     match (what, &*scalar.text) {
         ("a boolean", "yes" | "on" | "Yes" | "On" | "YES" | "ON" | "y") => {

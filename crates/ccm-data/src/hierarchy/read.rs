@@ -83,7 +83,17 @@ fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<OrderEntry> {
                 ));
             }
             Some(name) => entries.push(OrderEntry { text: name.into(), span: element.span }),
-            None => diagnostics.push(expected("the name of an override", element)),
+            None => {
+                let error = expected("the name of an override", element);
+                let first = element.as_map().and_then(|map| map.entries().first());
+                let hint = first.map(|entry| match entry.value.as_text() {
+                    Some(value) => {
+                        format!("write one text without the blank: `\"{}:{value}\"`", entry.key.text)
+                    }
+                    None => "write one text, such as `\"role:{{ Facts.role }}\"`".to_owned(),
+                });
+                diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
+            }
         }
     }
     entries

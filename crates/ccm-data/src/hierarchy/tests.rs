@@ -67,7 +67,7 @@ fn hierarchy_errors_are_reported() {
             "hierarchy: {order: [a, [b], {c: 1}, '', ~], merge: [deep]}",
             vec![
                 "[b]: wrong-type",
-                "{c: 1}: wrong-type",
+                "{c: 1}: wrong-type | \"c:1\"",
                 "'': missing",
                 "~: wrong-type",
                 "[deep]: wrong-type",

@@ -9,7 +9,9 @@ use minijinja::{Error, ErrorKind};
 
 use super::dependencies::path;
 use super::error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
-use super::foreign_names::{filter_counterpart, method_counterpart, test_counterpart, variable_counterpart};
+use super::foreign_names::{
+    filter_counterpart, function_counterpart, method_counterpart, test_counterpart, variable_counterpart,
+};
 use super::kinds::clash;
 use super::render::RenderState;
 use super::scan::tokenize;
@@ -137,7 +139,8 @@ fn fault(
         ErrorKind::UnknownFunction => {
             let known: Vec<&str> = FUNCTIONS.into_iter().chain(BUILTIN_FUNCTIONS).collect();
             let near = closest(last_word, known.iter().copied());
-            let hint = filter_hint(last_word).or_else(|| did_you_mean(near));
+            let foreign = function_counterpart(last_word).map(str::to_owned);
+            let hint = foreign.or_else(|| filter_hint(last_word)).or_else(|| did_you_mean(near));
             let hint = hint.unwrap_or_else(|| format!("use {}", listed(&known, "or")));
             return unknown("function", last_word, Some(hint));
         }
@@ -151,7 +154,8 @@ fn fault(
                 || Some(state.source(&location?.template)?.original.get(location?.range.clone())?.to_owned());
             let name = detail.split(['"', '\'']).nth(1);
             let name = name.filter(|name| here().is_some_and(|text| text.contains(name)));
-            TemplateFault::NoTemplate(name.map(str::to_owned))
+            let hint = "check the path, which starts from the directory of the manifest".to_owned();
+            return (TemplateFault::NoTemplate(name.map(str::to_owned)), vec![hint]);
         }
         ErrorKind::BadEscape => TemplateFault::Syntax(error.kind().to_string()),
         ErrorKind::OutOfFuel => TemplateFault::TooManySteps(steps),
@@ -221,7 +225,9 @@ fn undefined(
     let path = expression.and_then(tokenize).map(|words| path(&words)).unwrap_or_default();
     let near = || {
         let (name, members) = path.split_first()?;
-        if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        let is_name = NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
+        // `Index` exists in a `foreach` alone.
+        if !is_name || name == "index" && state.name(name).is_none() {
             if let Some(hint) = variable_counterpart(name) {
                 return Some(hint.to_owned());
             }
@@ -242,6 +248,8 @@ fn undefined(
         for member in members {
             match (value, value.get(member)) {
                 (_, Some(found)) => value = found,
+                (Value::Map(_), None) if is_method_of_map(member) => return Some(call_hint(member)),
+                (Value::Text(_), None) if is_method_of_text(member) => return Some(call_hint(member)),
                 (Value::Map(map), None) => {
                     return did_you_mean(closest(member, map.keys().map(|key| &**key)));
                 }
@@ -252,6 +260,18 @@ fn undefined(
     };
     let hint = near();
     (TemplateFault::Undefined { expression: expression.map(str::to_owned), path }, hint.into_iter().collect())
+}
+
+fn call_hint(method: &str) -> String {
+    format!("write `.{method}()`, with brackets")
+}
+
+fn is_method_of_map(name: &str) -> bool {
+    matches!(name, "items" | "keys" | "values")
+}
+
+fn is_method_of_text(name: &str) -> bool {
+    matches!(name, "upper" | "lower" | "strip" | "title" | "capitalize" | "split" | "splitlines" | "length")
 }
 
 fn is_item(name: &str) -> bool {

@@ -85,7 +85,7 @@ const TESTS: [(&str, &str); 13] = [
 ];
 
 /// Variables, with what to write.
-const VARIABLES: [(&str, &str); 17] = [
+const VARIABLES: [(&str, &str); 18] = [
     ("ansible_env", "write `Environ.NAME`"),
     ("ansible_facts", "write `Facts`, such as `Facts.host.info.hostname`"),
     ("ansible_fqdn", "write `Facts.host.info.hostname`"),
@@ -97,6 +97,7 @@ const VARIABLES: [(&str, &str); 17] = [
     ("group_names", "ccm knows one machine: write the list into `data`"),
     ("groups", "ccm knows one machine: write the list into `data`"),
     ("hostvars", "ccm knows one machine: write the values of others into `data`"),
+    ("index", "write `loop.index` in a `for`, which counts from 1"),
     ("inventory_hostname", "write `Facts.host.info.hostname`"),
     (
         "item",
@@ -107,6 +108,25 @@ const VARIABLES: [(&str, &str); 17] = [
     ("salt", "write `Data` or `Facts`, such as `Data.port`"),
     ("vars", "write `Data`, such as `Data.port`"),
 ];
+
+/// Functions of Python and Ansible, with what to write.
+const FUNCTIONS: [(&str, &str); 10] = [
+    ("enumerate", "write `loop.index0` in the loop"),
+    ("env", "write `Environ.NAME`"),
+    ("isinstance", "write `value is string`, `value is mapping` and so on"),
+    ("len", "write `value | length`"),
+    ("now", "write the time with an expression: `now().Format(…)` in the manifest"),
+    ("print", "write the value itself: `{{ value }}`"),
+    ("query", "write the list into `data`"),
+    ("reversed", "write `value | reverse`"),
+    ("sorted", "write `value | sort`"),
+    ("str", "write `value | string`"),
+];
+
+/// Returns what to write in place of a function.
+pub(super) fn function_counterpart(name: &str) -> Option<&'static str> {
+    FUNCTIONS.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| *hint)
+}
 
 /// Returns what to write in place of a test.
 pub(super) fn test_counterpart(name: &str) -> Option<&'static str> {

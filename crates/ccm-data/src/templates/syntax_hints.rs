@@ -17,9 +17,29 @@ pub(super) fn syntax_hint(text: &str, at: usize) -> Option<String> {
         "unless" => "write `{% if not … %}`",
         "assign" | "var" | "let" => "write `{% set name = value %}`",
         "switch" | "case" | "when" => "write `{% if … %}`, `{% elif … %}`",
+        ending if ending.starts_with("end") => return ending_hint(&text[..at.min(text.len())]),
         _ => return operator_hint(&without_texts(tag), tag),
     };
     Some(hint.to_owned())
+}
+
+/// Returns what to write in place of an end that does not belong to the open block of the text before it.
+fn ending_hint(before: &str) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in before.split("{%").skip(1).filter(|tag| tag.contains("%}")) {
+        let word = tag.trim_start_matches(['-', '+', ' ', '\t']).split([' ', '\t', '-', '%', '\n']).next();
+        match word.unwrap_or_default() {
+            word @ ("if" | "for" | "macro" | "call" | "with" | "block" | "filter" | "autoescape") => {
+                open.push(word);
+            }
+            word if word.strip_prefix("end").is_some_and(|word| open.last() == Some(&word)) => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    let block = open.last()?;
+    Some(format!("write `{{% end{block} %}}`: the block that is open here is a `{block}`"))
 }
 
 fn operator_hint(code: &str, tag: &str) -> Option<String> {
@@ -112,6 +132,11 @@ mod tests {
             ("{{ a b }}", 5, None),
             ("{{ '&&' b }}", 8, None),
             ("{% endfor %}", 3, None),
+            (
+                "{% for x in y %}{% if x %}{% endif %}{% endif %}",
+                41,
+                Some("write `{% endfor %}`: the block that is open here is a `for`"),
+            ),
             ("é", 0, None),
         ] {
             assert_eq!(syntax_hint(text, at).as_deref(), expected, "{text}");

@@ -222,7 +222,7 @@ fn errors_have_kind_location_and_hint() {
             "unknown-name @ inner:2:4 `data.usrs` @ outer:2:6 `include 'inner'` @ t.j2:2:4 `include 'outer'` | users",
         ),
         ("{% include 'broken' %}", "expression-syntax @ broken:2:7 `%}` @ t.j2:1:4 `include 'broken'`"),
-        ("{% include 'nowhere' %}", "unreadable @ t.j2:1:4 `include 'nowhere'`"),
+        ("{% include 'nowhere' %}", "unreadable @ t.j2:1:4 `include 'nowhere'` | …"),
         ("{% include data.secret %}", "unreadable @ t.j2:1:4 `include data.secret`"),
         ("{% extends data.secret %}", "unreadable @ t.j2:1:4 `extends data.secret`"),
         ("{% include '/etc/passwd' %}", "invalid-operand @ t.j2:1:4 `include '/etc/passwd'`"),

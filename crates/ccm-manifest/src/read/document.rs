@@ -36,11 +36,17 @@ properties! {
 const SETTINGS: [&str; 6] =
     ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"];
 
+/// Words of other tools for `data`.
+const DATA_WORDS: [&str; 8] =
+    ["vars", "variables", "values", "params", "parameters", "pillar", "attributes", "locals"];
+
 const TOP_LEVEL: [&str; 4] = ["ccm", "data", "hierarchy", "overrides"];
 
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     pub(crate) data: DataNodes,
+    /// Values stand where they are no data, so that nothing is known of those that expressions name.
+    pub(crate) lacks_data: bool,
     /// Settings of the manifest, not expanded.
     pub(crate) settings: NodeMap,
     pub(crate) type_settings: NodeMap,
@@ -92,6 +98,7 @@ impl DocumentReader<'_, '_> {
         let mut ccm = None;
         let mut misplaced = None;
         let mut is_explained = false;
+        let mut lacks_data = false;
         let mut data = DataNodes::default();
         for entry in root.into_entries() {
             match &*entry.key.text {
@@ -102,6 +109,8 @@ impl DocumentReader<'_, '_> {
                 _ => {
                     self.misplaced_or_unknown(&entry);
                     is_explained = true;
+                    let key = &*entry.key.text;
+                    lacks_data |= DATA_WORDS.contains(&key) || closest(key, TOP_LEVEL) == Some("data");
                     if &*entry.key.text == "resources" {
                         misplaced = Some(entry.value);
                     }
@@ -119,7 +128,10 @@ impl DocumentReader<'_, '_> {
             }
             return Document { data, items: self.items(misplaced), ..Document::default() };
         };
-        Document { data, ..self.ccm(ccm, misplaced) }
+        lacks_data |= ccm.value.as_map().is_some_and(|map| map.entry("data").is_some());
+        lacks_data |=
+            data.data.as_ref().is_some_and(|data| !data.value.is_null() && data.value.as_map().is_none());
+        Document { data, lacks_data, ..self.ccm(ccm, misplaced) }
     }
 
     fn misplaced_or_unknown(&mut self, entry: &NodeEntry) {
@@ -142,6 +154,8 @@ impl DocumentReader<'_, '_> {
             unknown.with_hint("put resources below `ccm:` and `resources:`")
         } else if let Some(advice) = foreign_files::of_entry(entry) {
             unknown.with_hint(advice)
+        } else if DATA_WORDS.contains(&key) {
+            unknown.with_hint("write `data:`, whose values are `{{ Data.KEY }}`")
         } else if let Some(meant) = closest(key, TOP_LEVEL) {
             unknown.with_suggestion(Some(meant))
         } else {
@@ -210,6 +224,11 @@ impl DocumentReader<'_, '_> {
         if self.types.is_type(key) {
             self.diagnostics.push(unknown.with_hint(format!("write `- {key}:` below `resources:`")));
             return true;
+        }
+        if TOP_LEVEL.contains(&key) {
+            let hint = format!("write `{key}` at the top, beside `ccm:`, and not below it");
+            self.diagnostics.push(unknown.with_hint(hint));
+            return false;
         }
         let known: Vec<&str> = SETTINGS.into_iter().chain(self.types.settings()).collect();
         let suggestion = closest(key, known.iter().copied());

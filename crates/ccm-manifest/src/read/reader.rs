@@ -15,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, foreign_files, generated, other_braces};
+use super::{cut_values, fact_spelling, foreign_files, generated, other_braces};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -98,8 +98,9 @@ impl Reader<'_, '_> {
             diagnostics.extend(typographic::check(root, &text, COMMANDS));
             cut_values::check(root, &text, diagnostics);
             diagnostics.extend(other_braces::warnings(source, &text));
+            diagnostics.extend(fact_spelling::warnings(source, &text));
         }
-        let Document { data, settings, type_settings, items, template } =
+        let Document { data, lacks_data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);
         self.data_keys.add(&data, self.has_assignments);
         let nodes = data;
@@ -121,7 +122,7 @@ impl Reader<'_, '_> {
         let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
         // A required value that is missing is one error, whatever uses it.
-        data.is_incomplete |= diagnostics.found() > reported;
+        data.is_incomplete |= lacks_data || diagnostics.found() > reported;
         debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.declared.secrets.extend(data.secrets.iter().cloned());
         let own = self.scopes.manifests.len();

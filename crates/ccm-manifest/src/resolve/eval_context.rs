@@ -349,6 +349,10 @@ impl<'s> EvalContext<'s> {
     pub(crate) fn near_name(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let names = self.sources.names_in(path.parent()?);
+        let with_ending = |ending: &str| names.iter().find(|known| known.strip_suffix(ending) == Some(name));
+        if let Some(known) = [".yaml", ".yml", ".j2"].into_iter().find_map(with_ending) {
+            return Some(known.clone());
+        }
         ccm_model::closest(name, names.iter().map(String::as_str)).map(str::to_owned)
     }
 

@@ -109,7 +109,7 @@ fn unknown_keys_below_ccm_are_errors() {
         ("ccm:\n  name: ''\n  resources: [task: [a: ]]\n", &["2:9 missing"]),
         (
             "ccm:\n  name: [a]\n  pre_message: {a: 1}\n  resources: [task: [a: ]]\n",
-            &["2:9 wrong-type name", "3:16 wrong-type pre_message"],
+            &["2:9 wrong-type name | a", "3:16 wrong-type pre_message"],
         ),
         (
             "ccm:\n  fail_on_error: yes\n  resources: [task: [a: ]]\n",

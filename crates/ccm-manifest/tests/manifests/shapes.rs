@@ -132,7 +132,7 @@ fn an_invalid_resource_does_not_hide_other_errors() {
             "9:11 wrong-type",
             "10:25 unknown-reference | task#b",
             "10:43 invalid-value",
-            "11:24 wrong-type text",
+            "11:24 wrong-type text | 1",
         ],
     )]);
 }

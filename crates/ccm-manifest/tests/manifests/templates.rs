@@ -64,7 +64,7 @@ fn template_errors_point_into_the_template() {
     "3:27 invalid-operand (/m/escaping.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: absent.j2}]"), &[
-    "3:27 unreadable (/m/absent.j2:2:4)",
+    "3:27 unreadable (/m/absent.j2:2:4) | …",
 ]),
         (&manifest("- copy: [/a: {source: again.j2}]"), &[
     "3:27 limit-exceeded (/m/again.j2:1:4)",

@@ -28,7 +28,7 @@ mod values;
 use ccm_engine::{DynProvider, Suitability};
 use ccm_model::{
     ClaimKind, Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind,
-    ScalarStyle,
+    ScalarStyle, escape_control,
 };
 use ccm_properties::{
     CheckInput, CommandsView, FilledExtent, FilledPath, Need, PropertyError, PropertySpec, Providers,
@@ -73,12 +73,13 @@ impl TypedResource for ExecType {
         let provider = resource.provider.as_ref().map(|provider| &*provider.value);
         docker::executor_error(provider, &written, &resource.settings)
             .map_or(Ok(()), |error| Err(vec![error]))?;
-        let booleans = boolean_guards(resource);
+        let mut misread = boolean_guards(resource);
+        misread.extend(guards_in_brackets(resource));
         let built = Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings);
-        if booleans.is_empty() {
+        if misread.is_empty() {
             return built;
         }
-        Err(booleans.into_iter().chain(built.err().unwrap_or_default()).collect())
+        Err(misread.into_iter().chain(built.err().unwrap_or_default()).collect())
     }
 
     fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
@@ -242,6 +243,22 @@ fn boolean_guards(resource: &Resource) -> Vec<PropertyError> {
         PropertyError::invalid(property, message, hint)
     };
     ["onlyif", "unless"].into_iter().filter(is_boolean).map(error).collect()
+}
+
+/// Returns the errors of guards such as `onlyif: [ -f /x ]`, whose brackets are a list to YAML.
+fn guards_in_brackets(resource: &Resource) -> Vec<PropertyError> {
+    let error = |property: &'static str| {
+        let elements = resource.properties.get(property)?.as_list()?;
+        let test = elements.iter().filter_map(Node::as_text).find(|text| text.starts_with('-'))?;
+        let test = escape_control(test);
+        let message = format!("`{test}` is no command: the brackets around it are a list to YAML");
+        Some(PropertyError::invalid(
+            property,
+            message,
+            format!("write it in quotes: `{property}: \"[ {test} ]\"`"),
+        ))
+    };
+    ["onlyif", "unless"].into_iter().filter_map(error).collect()
 }
 
 /// Returns a warning about an exec that no trigger can run.

@@ -63,7 +63,7 @@ impl TypedResource for FileType {
     }
 
     fn warnings(_: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        literal_name(checked.resource).into_iter().collect()
+        literal_name(checked.resource).or_else(|| unread_name(checked.resource)).into_iter().collect()
     }
 }
 
@@ -143,6 +143,19 @@ fn literal_name(resource: &Resource) -> Option<Diagnostic> {
     };
     let message = format!("`{}` is one path with {found}, which is taken literally", escape_control(name));
     Some(Diagnostic::warning(DiagnosticKind::NoEffect, resource.span, message).with_hint(hint))
+}
+
+/// Returns the warning about a file that sudo does not read because of its name.
+fn unread_name(resource: &Resource) -> Option<Diagnostic> {
+    let name = resource.id.name.strip_prefix("/etc/sudoers.d/").filter(|name| !name.contains('/'))?;
+    let is_kept = !resource.is_absent() && !name.eq_ignore_ascii_case("readme");
+    (is_kept && (name.contains('.') || name.ends_with('~'))).then(|| {
+        let message =
+            format!("sudo does not read `{}`: it skips names with `.` or `~`", escape_control(name));
+        let plain = escape_control(name).replace(['.', '~'], "-");
+        Diagnostic::warning(DiagnosticKind::NoEffect, resource.span, message)
+            .with_hint(format!("call it `/etc/sudoers.d/{}`", plain.trim_end_matches('-')))
+    })
 }
 
 fn has_wildcards(name: &str) -> bool {

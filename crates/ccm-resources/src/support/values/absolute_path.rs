@@ -15,7 +15,8 @@ impl TextValue for AbsolutePath {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         without_nul(text)?;
         if !text.starts_with('/') {
-            return Err(ValueError::new(format!("`{}` is not an absolute path", escape_control(text))));
+            let error = ValueError::new(format!("`{}` is not an absolute path", escape_control(text)));
+            return Err(error.with_hint("write the full path"));
         }
         Ok(Self(PathBuf::from(text)))
     }

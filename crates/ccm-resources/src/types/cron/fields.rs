@@ -81,7 +81,7 @@ fn checked<F: FieldRange>(text: &str) -> Result<String, (String, String)> {
         let (shown, what) = (text.escape_debug(), F::WHAT);
         if let Some(nickname) = text.strip_prefix('@') {
             let hint = format!("write `special: {nickname}`, without `minute`, `hour` and the like");
-            return (format!("`{shown}` is not a `{what}` of cron"), hint);
+            return (format!("`{shown}` is no `{what}` of cron"), hint);
         }
         let backward = |part| backward::<F>(part).map(|forward| (part, forward));
         match text.split(',').find_map(backward) {
@@ -90,7 +90,7 @@ fn checked<F: FieldRange>(text: &str) -> Result<String, (String, String)> {
                 format!("write `{forward}`"),
             ),
             None => (
-                format!("`{shown}` is not a `{what}` of cron, which is between {first} and {last}"),
+                format!("`{shown}` is no `{what}` of cron, which is between {first} and {last}"),
                 "write a number, `*`, `1-5` or `*/15`, or a list of them".to_owned(),
             ),
         }

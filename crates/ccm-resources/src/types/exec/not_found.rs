@@ -30,6 +30,15 @@ pub(crate) fn explained(
 /// What a shell prints behind the name of a program that it did not find.
 const NOT_FOUND: &[&str] = &[": command not found", ": not found"];
 
+/// Words of bash that other shells take for programs, with advice.
+const WORDS_OF_BASH: [(&str, &str); 5] = [
+    ("[[", "write `[ … ]`: `[[` is of bash, and /bin/sh is another shell here"),
+    ("source", "write `. FILE`: `source` is of bash, and /bin/sh is another shell here"),
+    ("function", "write `NAME() { …; }`: `function` is of bash, and /bin/sh is another shell here"),
+    ("shopt", "start bash itself: `bash -c '…'`, because /bin/sh is another shell here"),
+    ("declare", "write `NAME=VALUE`: `declare` is of bash, and /bin/sh is another shell here"),
+];
+
 /// What a shell prints behind the name of a program that it may not start.
 const NOT_PERMITTED: &[&str] = &[": Permission denied"];
 
@@ -39,8 +48,12 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let path = exec.path.clone().unwrap_or_default();
     let missing = MissingPrerequisite::Program(name.clone());
     let is_relative = name.contains('/') && !name.starts_with('/');
+    let found = name.clone();
     let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
     failure.missing = Some(missing.into());
+    if let Some((_, hint)) = WORDS_OF_BASH.iter().find(|(word, _)| *word == found) {
+        failure.hints = vec![(*hint).to_owned()];
+    }
     if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
         let hint = "set `workdir: manifest` to start the shell beside the manifest, or write the whole path and open \
                     it with `read`";

@@ -31,7 +31,13 @@ fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
         Some("") => Err(ValueError::new("the search path has an empty entry")),
         Some(directory) => {
             let shown = escape_control(directory);
-            Err(ValueError::new(format!("`{shown}` in the search path is not an absolute path")))
+            let error = ValueError::new(format!("`{shown}` in the search path is not an absolute path"));
+            let hint = if directory.contains('$') {
+                "write all directories: nothing is expanded here, and `PATH` is not known"
+            } else {
+                "write the full path of each directory"
+            };
+            Err(error.with_hint(hint))
         }
     }
 }

@@ -36,7 +36,13 @@ impl DesiredParameter {
         if key.is_none() {
             let message = format!("`{}` is not the name of a kernel parameter", name.escape_debug());
             let error = PropertyError::of_name(message);
-            errors.push(error.with_hint("write the name as `sysctl -a` does, such as `net.ipv4.ip_forward`"));
+            errors.push(match name.split_once('=') {
+                Some((key, value)) if ParameterKey::parse(key.trim()).is_some() => {
+                    let (key, value) = (key.trim(), value.trim().escape_debug());
+                    error.with_hint(format!("write `- {key}: {{value: {value}}}`"))
+                }
+                _ => error.with_hint("write the name as `sysctl -a` does, such as `net.ipv4.ip_forward`"),
+            });
         }
         match (&written.value, is_absent) {
             (None, false) => {

@@ -51,10 +51,15 @@ pub(crate) struct CalendarTime(pub String);
 impl TextValue for CalendarTime {
     const KIND: PropertyKind = PropertyKind::Text(TextKind {
         min_length: 1,
-        ..TextKind::STRICT.matching("^[A-Za-z0-9*/:., ~+_-]+$")
+        ..TextKind::STRICT.matching("^(@[0-9]+|[A-Za-z0-9*/:., ~+_-]+)$")
     });
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
+        // Seconds since 1970.
+        let seconds = text.strip_prefix('@').unwrap_or_default();
+        if !seconds.is_empty() && seconds.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Ok(Self(text.to_owned()));
+        }
         let is_allowed = |part: char| part.is_ascii_alphanumeric() || "*/:., ~+_-".contains(part);
         if text.trim().is_empty() || text.starts_with('-') || !text.chars().all(is_allowed) {
             let message = format!("`{}` is not a time of systemd", text.escape_debug());
@@ -89,6 +94,11 @@ impl TextValue for CalendarTime {
                 _ => format!("write `{word}`, or the time in full, such as `*-*-* 02:30`"),
             };
             return Err(ValueError::new(message).with_hint(hint));
+        }
+        let first = text.split([' ', ',', '.']).next().unwrap_or_default();
+        let is_word = !first.is_empty() && first.chars().all(|part| part.is_ascii_alphabetic());
+        if is_word && !is_calendar_word(first) && !first.eq_ignore_ascii_case("utc") {
+            return Err(invalid(first, "a day of the week or another word of systemd"));
         }
         match text.split(' ').find(|word| has_late_number(word)) {
             Some(word) => Err(invalid(word, "a time of day, which ends with 23:59:59")),
@@ -175,6 +185,10 @@ mod tests {
             "12:00 UTC",
             "daily UTC",
             "2026-12-24",
+            "Mon,Wed 10:00",
+            "@1700000000",
+            "Sat..Sun *-*-* 10:00",
+            "saturday 10:00",
         ] {
             assert!(CalendarTime::from_text(time).is_ok(), "{time}");
         }
@@ -193,6 +207,12 @@ mod tests {
             "Mon 08:00,99",
             "*-*-* 8..24:00",
             "daily 02:00",
+            "Montag 02:00",
+            "@",
+            "@5 02:00",
+            "Mo..Fr 08:00",
+            "every day 02:00",
+            "at 02:00",
         ] {
             assert!(CalendarTime::from_text(time).is_err(), "{time}");
         }

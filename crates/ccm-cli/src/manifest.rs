@@ -146,6 +146,9 @@ pub(crate) fn text_hint(error: &TextError) -> Cow<'static, str> {
             let hint = format!("this begins with a typographic dash: write `{}`", escape_control(&plain));
             return Cow::Owned(hint);
         }
+        TextError::Read { what: "manifest", name, .. } if name.contains("://") => {
+            "give a release with `--from SOURCE`, or download the file first"
+        }
         TextError::Read { nearest: Some(nearest), .. } => {
             return Cow::Owned(format!("did you mean `{}`?", escape_control(nearest)));
         }

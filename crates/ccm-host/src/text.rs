@@ -80,7 +80,12 @@ fn nearest_name(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory).ok()?.take(MAX_NAMES);
     let names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    ccm_model::closest(path.file_name()?.to_str()?, names.iter().map(String::as_str)).map(str::to_owned)
+    let name = path.file_name()?.to_str()?;
+    let with_ending = |ending: &str| names.iter().find(|known| known.strip_suffix(ending) == Some(name));
+    if let Some(known) = [".yaml", ".yml"].into_iter().find_map(with_ending) {
+        return Some(known.clone());
+    }
+    ccm_model::closest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 impl TextError {

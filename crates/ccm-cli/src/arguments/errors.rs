@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_runtime::model::{joined, quote_words};
+use ccm_runtime::model::{closest, joined, quote_words};
 use ccm_runtime::process::own_arguments;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -13,7 +13,7 @@ use super::parsers::wait;
 use super::{Arguments, whole_command};
 
 /// Commands of other tools, each with what to write instead.
-const FOREIGN_COMMANDS: [(&str, &str); 10] = [
+const FOREIGN_COMMANDS: [(&str, &str); 14] = [
     ("plan", SHOW),
     ("check", SHOW),
     ("diff", "ccm apply --noop --diff MANIFEST"),
@@ -24,21 +24,37 @@ const FOREIGN_COMMANDS: [(&str, &str); 10] = [
     ("render", "ccm apply --render MANIFEST"),
     ("version", "ccm --version"),
     ("doc", "ccm explain TYPE"),
+    ("resume", "ccm pause --end"),
+    ("unpause", "ccm pause --end"),
+    ("log", "ccm history"),
+    ("lookup", "ccm hiera parse FILE --query PATH"),
 ];
 
 /// Commands of other tools below a command of ccm, each with what to write instead.
-const FOREIGN_INNER_COMMANDS: [(&str, &str, &str); 4] = [
+const FOREIGN_INNER_COMMANDS: [(&str, &str, &str); 8] = [
     ("timer", "status", "ccm timer list"),
     ("timer", "show", "ccm timer list"),
     ("timer", "add", "ccm timer install MANIFEST"),
     ("timer", "create", "ccm timer install MANIFEST"),
+    ("timer", "start", "ccm timer install MANIFEST"),
+    ("timer", "enable", "ccm timer install MANIFEST"),
+    ("hiera", "lookup", "ccm hiera parse FILE --query PATH"),
+    ("hiera", "get", "ccm hiera parse FILE --query PATH"),
 ];
 
 /// Options of other tools, each with the option of ccm that a command must have, and what to write instead.
-const FOREIGN_OPTIONS: [(&[&str], &str, &str); 5] = [
+const FOREIGN_OPTIONS: [(&[&str], &str, &str); 9] = [
     (&["--limit", "--tags", "--target"], "only", "--only TYPE#NAME"),
     (&["-e", "--extra-vars", "--set", "--var"], "data", "--data KEY=VALUE"),
     (&["-C", "--check", "--test", "--dry-run"], "noop", "--noop"),
+    (&["-D"], "diff", "--diff"),
+    (&["-o"], "output", "--output FORMAT"),
+    (&["--last"], "slowest", "ccm history last"),
+    (
+        &["--on-calendar", "--calendar", "--at", "--interval"],
+        "every",
+        "--every 1d` for once a day, or a resource of the type `timer",
+    ),
     (&["--dot"], "output", "--output dot"),
     (&["--log-level", "--debug"], "verbose", "-v"),
 ];
@@ -93,10 +109,25 @@ fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error 
             let name = quote_words([&**name]);
             format!("write `ccm apply {name}` to apply it, or `ccm apply --noop {name}` to change nothing")
         }
-        None => return error,
+        None => return with_closest_command(error),
     };
     error.remove(ContextKind::SuggestedSubcommand);
     with_tip(error, tip)
+}
+
+/// Leaves the closest of several suggested commands.
+fn with_closest_command(mut error: Error) -> Error {
+    let Some(ContextValue::Strings(suggested)) = error.get(ContextKind::SuggestedSubcommand) else {
+        return error;
+    };
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some(meant) = closest(name, suggested.iter().map(String::as_str)).map(str::to_owned) else {
+        // What clap finds similar is not what is meant.
+        error.remove(ContextKind::SuggestedSubcommand);
+        return error;
+    };
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![meant]));
+    error
 }
 
 /// Returns the error of a word behind a command that takes no such word, such as `ccm status site.yaml`, although there
@@ -193,7 +224,7 @@ fn with_place_of_argument(mut error: Error) -> Error {
         let is_for_command = match *own {
             // Every command has it.
             "verbose" => true,
-            "output" => is_graph,
+            "output" if **words == ["--dot"] => is_graph,
             own => has(own),
         };
         words.contains(&&**argument) && is_for_command

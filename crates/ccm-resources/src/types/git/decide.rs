@@ -1,10 +1,10 @@
 //! The pure decision about a checkout.
 
 use ccm_engine::Described;
+use ccm_fetch::short_commit;
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredCheckout;
-use super::revision::short;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind, describe};
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
@@ -59,7 +59,7 @@ impl ObjectDifference for CheckoutDifference {
             Self::Owner(to) => (None, Some(to.clone())),
             Self::Url { from, to } | Self::Branch { from, to } => (from.clone(), Some(to.clone())),
             Self::Revision { from, to } => {
-                (from.as_deref().map(|from| short(from).to_owned()), Some(short(to).to_owned()))
+                (from.as_deref().map(|from| short_commit(from).to_owned()), Some(short_commit(to).to_owned()))
             }
             Self::LocalChanges(count) | Self::LocalCommits(count) => discarded(count),
             Self::Submodules(names) => (None, Some(names.join(","))),

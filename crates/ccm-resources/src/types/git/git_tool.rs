@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
+use ccm_fetch::{git_arguments, git_environment};
 use ccm_host::{Launch, Role};
 use ccm_model::Failure;
 
@@ -18,36 +19,6 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum time for which a repository may leave a question about its revisions unanswered.
 const MAX_ANSWER: Duration = Duration::from_secs(60);
 
-/// Variables that prevent questions. A password can come from a credential helper, and a key from the agent or from
-/// the configuration of ssh.
-const ENVIRONMENT: [(&str, &str); 6] = [
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", "/bin/false"),
-    ("SSH_ASKPASS", "/bin/false"),
-    ("SSH_ASKPASS_REQUIRE", "never"),
-    ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=30"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-];
-
-/// Settings that take precedence over those of the checkout: no hooks, no other programs, no processes in the background,
-/// no transports that run commands, and an end of transfers that stand still.
-const SETTINGS: [&str; 14] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.pager=cat",
-    "protocol.ext.allow=never",
-    "protocol.fd.allow=never",
-    "gc.autoDetach=false",
-    "maintenance.autoDetach=false",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
-    "transfer.credentialsInUrl=die",
-    "http.lowSpeedLimit=1",
-    "http.lowSpeedTime=60",
-    "advice.detachedHead=false",
-    "init.defaultBranch=main",
-];
-
 /// git, as the user of a checkout runs it.
 pub(crate) struct GitTool {
     launch: Launch,
@@ -59,9 +30,10 @@ pub(crate) struct GitTool {
 
 impl GitTool {
     pub(crate) fn of(desired: &DesiredCheckout, directory: &Path) -> Self {
-        let environment = ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let launch =
+            Launch { user: desired.user.clone(), environment: git_environment(), ..Launch::default() };
         Self {
-            launch: Launch { user: desired.user.clone(), environment, ..Launch::default() },
+            launch,
             directory: directory.to_owned(),
             allows_local_submodules: desired.url.as_ref().is_some_and(GitUrl::is_local),
             timeout: desired.timeout,
@@ -92,13 +64,11 @@ impl GitTool {
         context: &Context<'_>,
     ) -> Result<String, Failure> {
         let local = if self.allows_local_submodules { "always" } else { "user" };
-        let (directory, local) =
-            (self.directory.display().to_string(), format!("protocol.file.allow={local}"));
+        let local = format!("protocol.file.allow={local}");
         let what = args.first().copied().unwrap_or_default();
         let program = Program::new("git").titled(format!("`git {what}`")).in_package("`git`").quoting(ERRORS);
-        let program =
-            program.with(["-C", &directory]).with(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        let program = program.with(["-c", &local]).with(args.iter().copied());
+        let arguments = git_arguments(&self.directory, &[&local], args);
+        let program = program.with(arguments.iter().map(String::as_str));
         let program = program.time_limit(timeout).launched(self.launch.clone());
         let finished = program.finish(role, context).await?;
         let Some(failure) = program.failure(&finished) else {

@@ -2,12 +2,8 @@
 
 use std::path::Path;
 
+use ccm_fetch::{GIT_SCHEMES, GitUrlError, check_git_url};
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
-
-use crate::support::values::canonical_path::is_canonical;
-
-/// Schemes of addresses. Others, such as `ext`, run commands.
-const SCHEMES: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 
 /// Address of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,75 +28,13 @@ impl TextValue for GitUrl {
     ));
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
-        let shown = text.escape_debug();
-        if text.contains(' ') {
-            let error = ValueError::new(format!("the address `{shown}` has a blank in it"));
-            return Err(if text.trim() == text {
-                error.with_hint("write a URL with `%20` for each blank, such as `file:///srv/my%20app.git`")
-            } else {
-                error.with_hint("remove the blanks at its beginning and end")
-            });
-        }
-        if text.is_empty() || text.contains(char::is_whitespace) || text.contains(char::is_control) {
-            return Err(ValueError::new(format!("`{shown}` is not the address of a repository")));
-        }
-        if let Some((scheme, rest)) = text.split_once("://") {
-            return check_scheme(scheme, rest, text);
-        }
-        if text.contains("::") {
-            let helper = text.split("::").next().unwrap_or_default();
-            let message = format!("the transport `{}::` is not allowed", helper.escape_debug());
-            let hint = "write an address with https or ssh, or a local path";
-            return Err(ValueError::new(message).with_hint(hint));
-        }
-        if text.starts_with('/') {
-            return if is_canonical(text) {
-                Ok(Self(text.to_owned()))
-            } else {
-                Err(ValueError::new(format!("`{shown}` is not the shortest form of a path")))
-            };
-        }
-        // As in `git@example.com:team/app.git`.
-        let is_host = |host: &str| {
-            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            !host.is_empty() && !host.starts_with('-') && !host.contains('/')
-        };
-        match text.split_once(':') {
-            Some((host, path)) if is_host(host) && !host.starts_with('-') && !path.is_empty() => {
-                Ok(Self(text.to_owned()))
+        check_git_url(text).map(|()| Self(text.to_owned())).map_err(|error| match error {
+            GitUrlError::Scheme(scheme) => ValueError::not_one_of(&scheme, &GIT_SCHEMES),
+            GitUrlError::Form { message, hint } => {
+                hint.into_iter().fold(ValueError::new(message), ValueError::with_hint)
             }
-            _ => Err(ValueError::new(format!("`{shown}` is not the address of a repository"))
-                .with_hint("write a URL, `user@host:path` or an absolute path")),
-        }
+        })
     }
-}
-
-fn check_scheme(scheme: &str, rest: &str, text: &str) -> Result<GitUrl, ValueError> {
-    if !SCHEMES.contains(&scheme) {
-        return Err(ValueError::not_one_of(scheme, &SCHEMES));
-    }
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    if scheme == "file" {
-        let is_path = authority.is_empty() && is_canonical(&rest[authority.len()..]);
-        return if is_path {
-            Ok(GitUrl(text.to_owned()))
-        } else {
-            Err(ValueError::new("a `file` address has an absolute path in its shortest form")
-                .with_hint("write `file:///PATH`"))
-        };
-    }
-    let (user, host) =
-        authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
-    // Commands, the configuration of the checkout and messages would show the password.
-    if user.is_some_and(|user| user.contains(':')) {
-        return Err(ValueError::new("the address of a repository must not contain a password").with_hint(
-            "use ssh with a key, or store the password with a credential helper of git for the `user`",
-        ));
-    }
-    if host.is_empty() || host.starts_with('-') || path.is_empty() {
-        return Err(ValueError::new(format!("`{}` is not the address of a repository", text.escape_debug())));
-    }
-    Ok(GitUrl(text.to_owned()))
 }
 
 #[cfg(test)]

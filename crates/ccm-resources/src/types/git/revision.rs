@@ -1,5 +1,6 @@
 //! Revisions that a checkout can have.
 
+use ccm_fetch::{git_reference_error, is_git_commit, short_commit};
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
 
 const BRANCHES: &str = "refs/heads/";
@@ -20,7 +21,7 @@ impl GitRevision {
     /// Returns the revision as messages show it.
     pub(crate) fn shown(&self) -> &str {
         match self {
-            Self::Commit(commit) => short(commit),
+            Self::Commit(commit) => short_commit(commit),
             Self::Branch(name) | Self::Tag(name) | Self::Named(name) => name,
         }
     }
@@ -31,7 +32,7 @@ impl TextValue for GitRevision {
         PropertyKind::Text(TextKind::ANY.matching("^[^-\\s~^:?*\\[\\\\][^\\s~^:?*\\[\\\\]*$"));
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
-        if let Some(wrong) = name_error(text) {
+        if let Some(wrong) = git_reference_error(text) {
             return Err(ValueError::new(format!(
                 "`{}` is not the name of a branch, tag or commit: {wrong}",
                 text.escape_debug()
@@ -51,17 +52,12 @@ impl TextValue for GitRevision {
             return Err(ValueError::new(format!("`{text}` is neither a branch nor a tag"))
                 .with_hint("write `refs/heads/NAME` or `refs/tags/NAME`"));
         }
-        Ok(if is_commit(text) {
+        Ok(if is_git_commit(text) {
             Self::Commit(text.to_ascii_lowercase())
         } else {
             Self::Named(text.to_owned())
         })
     }
-}
-
-/// Returns `true` for the full hash of a commit.
-pub(crate) fn is_commit(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && is_hexadecimal(text)
 }
 
 /// Returns `true` for what may be the beginning of a hash.
@@ -71,32 +67,6 @@ pub(crate) fn is_short_commit(text: &str) -> bool {
 
 fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Returns the beginning of a hash, as git shows it.
-pub(crate) fn short(commit: &str) -> &str {
-    const LENGTH: usize = 12;
-    commit.get(..LENGTH).filter(|_| is_commit(commit)).unwrap_or(commit)
-}
-
-/// Returns the error in the name of a reference, by the rules of git.
-fn name_error(name: &str) -> Option<String> {
-    let wrong = |c: &char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(*c);
-    if name.is_empty() {
-        Some("it is empty".to_owned())
-    } else if let Some(wrong) = name.chars().find(wrong) {
-        Some(format!("`{}` is not allowed in it", wrong.escape_debug()))
-    } else if name.starts_with('-') || name == "@" || name.contains("@{") || name.contains("..") {
-        Some("git does not allow it".to_owned())
-    } else {
-        let is_wrong = |part: &str| {
-            part.is_empty()
-                || part.starts_with('.')
-                || part.ends_with('.')
-                || std::path::Path::new(part).extension().is_some_and(|ending| ending == "lock")
-        };
-        name.split('/').any(is_wrong).then(|| "a part of it is not allowed by git".to_owned())
-    }
 }
 
 #[cfg(test)]
@@ -142,6 +112,6 @@ mod tests {
             assert!(GitRevision::from_text(text).is_err(), "{text}");
         }
         assert!(is_short_commit("0123456") && !is_short_commit(commit) && !is_short_commit("v12345678"));
-        assert_eq!((short(commit), short("main")), ("0123456789AB", "main"));
+        assert_eq!((short_commit(commit), short_commit("main")), ("0123456789AB", "main"));
     }
 }

@@ -3,9 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use ccm_fetch::is_git_commit;
 use ccm_host::{FileError, FileStep, Files};
-
-use super::revision::is_commit;
 
 /// Maximum size of a file with one reference.
 const MAX_LOOSE: u64 = 1 << 10;
@@ -84,7 +83,7 @@ fn packed_reference(text: &str, name: &str) -> PackedReference {
         return PackedReference::Missing;
     };
     let commit = lines.next().and_then(|line| line.strip_prefix('^')).unwrap_or(hash);
-    if is_commit(commit) { PackedReference::Commit(commit.to_owned()) } else { PackedReference::Unknown }
+    if is_git_commit(commit) { PackedReference::Commit(commit.to_owned()) } else { PackedReference::Unknown }
 }
 
 fn read(path: &Path, limit: u64, files: &dyn Files) -> Stored {

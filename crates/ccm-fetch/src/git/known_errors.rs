@@ -195,8 +195,8 @@ const KNOWN: &[Known] = &[
     ),
 ];
 
-/// Returns the cause of a known error of git in a directory, and what can be done.
-pub(super) fn advice(printed: &str, directory: &Path) -> Option<(&'static str, &'static str)> {
+/// Returns the cause of a known error of git in a directory, and what can be done, by what it printed.
+pub fn git_advice(printed: &str, directory: &Path) -> Option<(&'static str, &'static str)> {
     if let Some((_, after)) = printed.split_once("detected dubious ownership in repository at '") {
         let own = directory.display().to_string();
         let is_own = directory != Path::new("/") && after.starts_with(&own);

@@ -12,6 +12,7 @@ mod approvals;
 mod audit;
 mod autorequire;
 mod backup;
+mod branches;
 mod captures;
 mod checkouts;
 mod completions;

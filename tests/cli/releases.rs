@@ -266,7 +266,7 @@ fn mistakes_with_sources_are_told() {
         (
             &["apply", "--from", "base.release", "--signers", "signers", "../x.yaml"],
             1,
-            "is no path in a release",
+            "is no path in a source",
         ),
         (&["apply", "--from", "base.release", "--signers", "signers", "web.yaml"], 1, "No such file"),
         (

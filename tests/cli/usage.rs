@@ -88,7 +88,7 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] [MANIFEST]",
             format!(
                 "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V \
-                 Source --from --signers --threshold --channel --fetch-wait --ca-file --bootstrap Data {inputs} --no-env Limits --timeout \
+                 Source --from --signers --threshold --channel --root --allow-rewind --fetch-wait --ca-file --bootstrap Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),

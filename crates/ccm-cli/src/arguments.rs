@@ -49,6 +49,8 @@ pub(crate) use errors::adapt;
 pub(crate) use eval::EvalArguments;
 pub(crate) use facts::FactsArguments;
 pub(crate) use from::FromArguments;
+#[cfg(feature = "archive")]
+pub(crate) use from::NO_SIGNERS;
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;

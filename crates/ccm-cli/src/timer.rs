@@ -12,7 +12,7 @@ use std::time::Duration;
 use ccm_runtime::model::ResourceId;
 use ccm_runtime::process::{absolute, own_program, variable};
 use ccm_runtime::timer::{
-    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRelease, TimerRequest, Timers,
+    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRequest, TimerSource, Timers,
     UnitScope,
 };
 use ccm_runtime::{
@@ -165,7 +165,9 @@ fn manifest_path(apply: &ApplyArguments) -> &Path {
 /// Returns the name of the timer, which its manifest gives it unless an option does.
 fn timer_name(arguments: &TimerInstallArguments) -> CommandResult<TimerName> {
     let address = arguments.apply.from.address();
-    let path = address.as_deref().map_or_else(|| manifest_path(&arguments.apply), Path::new);
+    // A branch stands behind the address of its repository.
+    let address = address.as_deref().map(|address| address.split('#').next().unwrap_or(address));
+    let path = address.map_or_else(|| manifest_path(&arguments.apply), Path::new);
     if path == Path::new("-") {
         return Err(CommandError::usage("a timer needs the path of a manifest, not standard input"));
     }
@@ -218,7 +220,7 @@ fn request(
     let has_state_directory = options.has(STATE_DIRECTORY);
     Ok(TimerRequest {
         name,
-        release: address.map(|_| TimerRelease {
+        source: address.map(|_| TimerSource {
             manifest: apply
                 .manifests
                 .first()

@@ -43,9 +43,12 @@ pub enum ManifestSignatureError {
     /// The manifest has no directory in which a statement could lie.
     #[error("a manifest from standard input or a pipe can't be signed")]
     Transient,
-    /// The manifest is of a signed release, and the values of the command line are not.
-    #[error("the release is signed, and the values of `--data` and `--hiera` are no part of it")]
+    /// The manifest is of a signed source, and the values of the command line are not.
+    #[error("the source is signed, and the values of `--data` and `--hiera` are no part of it")]
     GivenValues,
+    /// The manifest is of a source whose versions nobody has to sign.
+    #[error("nobody has to sign the versions of its source (`--signers none`)")]
+    UnsignedSource,
     /// A command of an executor is not in the manifest.
     #[error("a command for an executor of a manifest can't be signed")]
     Command,
@@ -106,6 +109,6 @@ impl ManifestSignatureError {
     /// Returns `true` if nobody has tried to sign the manifest.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Missing(path) if path.ends_with(".approval"))
-            || matches!(self, Self::Transient | Self::GivenValues | Self::Command)
+            || matches!(self, Self::Transient | Self::GivenValues | Self::UnsignedSource | Self::Command)
     }
 }

@@ -76,7 +76,7 @@ impl LoadedManifest<'_> {
     /// case, because the run then lacks the approvals that somebody meant to give.
     pub(crate) fn check_signed(&self) -> Result<(), BeginError> {
         let session = self.session;
-        if !self.input.reads().is_kept() || self.input.is_of_signed_release() {
+        if !self.input.reads().is_kept() || self.input.is_of_signed_source() {
             return Ok(());
         }
         let policy_requires = session.governance.run_policy()?.is_some_and(RunPolicy::requires_signed);

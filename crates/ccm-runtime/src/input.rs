@@ -57,7 +57,7 @@ pub enum ManifestSource {
     File(PathBuf),
     /// Standard input, read to its end.
     StandardInput,
-    /// A file of a version that was accepted from a source whose releases are signed.
+    /// A file of a version that was accepted from a source.
     Accepted {
         /// Path of the manifest in the version.
         path: PathBuf,
@@ -65,6 +65,8 @@ pub enum ManifestSource {
         name: String,
         /// The version.
         version: SourceVersion,
+        /// Somebody who may do so has signed it.
+        is_signed: bool,
     },
 }
 
@@ -254,11 +256,11 @@ impl Input {
         &self.request.name
     }
 
-    /// Returns `true` if everything that the manifest is made of was signed as part of a release. Values of the command
-    /// line were not.
-    pub(crate) fn is_of_signed_release(&self) -> bool {
+    /// Returns `true` if everything that the manifest is made of was signed as part of a version of a source. Values of the
+    /// command line were not.
+    pub(crate) fn is_of_signed_source(&self) -> bool {
         let data = self.data();
-        matches!(self.source, ManifestSource::Accepted { .. })
+        matches!(self.source, ManifestSource::Accepted { is_signed: true, .. })
             && data.files.is_empty()
             && data.assignments.is_empty()
     }

@@ -3,12 +3,16 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ccm_approval::ApproversError;
+use ccm_approval::{Approvers, ApproversError};
+use ccm_governance::approval::SignatureFailure;
 use ccm_host::state::StateError;
-use ccm_host::{Cancellation, PrivateDirectory, RunnerError};
-use ccm_model::{Severity, SourceVersion, error_layers, escape_control};
+use ccm_host::{Cancellation, LocalExecutor, PrivateDirectory, RunnerError};
+use ccm_model::{Severity, SourceVersion, VersionId, error_layers, escape_control};
 use ccm_release::{AcceptanceRules, ChannelName, Envelope, ProgramVersion, SignatureThreshold};
-use ccm_source::{FollowError, Following, ProxySettings, SourceAddress, SourceCache, SourceDoors};
+use ccm_source::{
+    BranchFollowing, FollowError, Following, FollowingRules, ProxySettings, ReleaseFollowing, SourceAddress,
+    SourceCache, SourceDoors, is_git_commit,
+};
 
 use crate::input::{GivenValues, ManifestSource};
 use crate::run::RunMode;
@@ -16,21 +20,32 @@ use crate::session::{Session, absolute_path};
 
 pub use ccm_source::{AddressError, CacheError, Followed, KeptKind, KeptReason, SourceRecord};
 
+/// Namespace of the signatures of commits.
+const COMMIT_NAMESPACE: &str = "git";
+/// What the record has in place of a file of signers.
+const NO_SIGNERS: &str = "none";
+/// Variables that name proxies, in lower case.
+const PROXIES: [&str; 3] = ["https_proxy", "all_proxy", "no_proxy"];
 /// Day on which this version of ccm was made, in seconds since 1970. A clock before it is wrong.
 const PROGRAM_DATE: u64 = 1_795_910_400;
 
 /// Source of manifests, and who may sign its releases.
 #[derive(Clone, Debug)]
 pub struct SourceOptions {
-    /// Address, such as `https://example.com/base.release` or the path of a release.
+    /// Address, such as `https://example.com/base.release`, the path of a release, or
+    /// `git+https://example.com/site.git#main`.
     pub address: String,
-    /// File of allowed signers.
-    pub signers: PathBuf,
+    /// People who may sign.
+    pub signers: SourceSigners,
     /// Number of people who have to sign.
     pub threshold: SignatureThreshold,
     /// Channel that releases have to have; `None` takes that of the first one.
     pub channel: Option<ChannelName>,
-    /// Manifest in the release.
+    /// First commit of the history of a branch; `None` takes that of the first version.
+    pub root: Option<String>,
+    /// Takes a branch that was rewritten.
+    pub allows_rewind: bool,
+    /// Manifest in the source.
     pub manifest: PathBuf,
     /// Begins anew if nothing tells any more what was accepted.
     pub bootstrap: bool,
@@ -38,6 +53,15 @@ pub struct SourceOptions {
     pub ca_file: Option<PathBuf>,
     /// Time that fetching may take.
     pub wait: Duration,
+}
+
+/// People who may sign what a source offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceSigners {
+    /// File of allowed signers.
+    File(PathBuf),
+    /// Nobody has to: TLS, SSH or the file system is trusted alone.
+    Nobody,
 }
 
 /// Manifest of a source, ready to be read.
@@ -58,9 +82,15 @@ pub enum SourceError {
     /// The address is none.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The manifest is not in the release.
-    #[error("{0:?} is no path in a release")]
+    /// The manifest is not in the source.
+    #[error("{0:?} is no path in a source")]
     Manifest(PathBuf),
+    /// What was asked for does not fit the kind of the source.
+    #[error("{0}")]
+    Kind(&'static str),
+    /// The root is no commit.
+    #[error("{0:?} is not the full hash of a commit")]
+    Root(String),
     /// The signers can't be read.
     #[error("the signers {path:?} can't be used")]
     Signers {
@@ -128,33 +158,56 @@ impl Session {
             return Err(SourceError::Manifest(options.manifest.clone()));
         }
         let address = SourceAddress::parse(&options.address, &absolute_path(Path::new(".")))?;
-        let signers = absolute_path(&options.signers);
-        let people = self
-            .governance
-            .signers(&signers)
-            .map_err(|source| SourceError::Signers { path: signers.clone(), source })?;
-        let verify = |envelope: &Envelope| {
-            let verified = self.verify_envelope(envelope, &people, options.threshold)?;
-            Ok(verified.into_iter().map(|signature| signature.principal).collect())
+        check_kind(&address, options)?;
+        let (signers, people) = match &options.signers {
+            SourceSigners::Nobody => (NO_SIGNERS.to_owned(), None),
+            SourceSigners::File(path) => {
+                let path = absolute_path(path);
+                let people = self.governance.signers(&path);
+                let failed = |source| SourceError::Signers { path: path.clone(), source };
+                (path.display().to_string(), Some(people.map_err(failed)?))
+            }
+        };
+        let verify_envelope = |envelope: &Envelope| {
+            let verified = people.as_ref().map(|people| {
+                let verified = self.verify_envelope(envelope, people, options.threshold)?;
+                Ok(verified.into_iter().map(|signature| signature.principal).collect())
+            });
+            verified.unwrap_or_else(|| Ok(Vec::new()))
+        };
+        let verify_commit = |text: &[u8], signature: &str| match &people {
+            Some(people) => self.verify_commit(text, signature, people),
+            None => Ok(String::new()),
         };
         let check = |version: &Path| self.check_version(version, &options.manifest, values, max_size);
         let node = self.doors.machine.kernel().hostname;
-        let proxies = ProxySettings::of_environment(&self.doors.doors.environment());
+        let environment = self.doors.doors.environment();
+        let proxies = ProxySettings::of_environment(&environment);
         self.secrets.add(proxies.passwords());
-        let signers_text = signers.display().to_string();
+        let now = self.doors.clock.now();
+        let commands;
+        let executor;
+        let (variables, rules) = (proxy_variables(&environment), self.rules(options, now));
+        let rules = if address.is_branch() {
+            commands = self.commands()?;
+            executor = LocalExecutor::new(commands, commands, &*self.doors.files);
+            FollowingRules::Branch(BranchFollowing {
+                verify: people.is_some().then_some(&verify_commit),
+                root: options.root.as_deref(),
+                allows_rewind: options.allows_rewind,
+                executor: &executor,
+                environment: &variables,
+            })
+        } else {
+            FollowingRules::Releases(ReleaseFollowing { verify: &verify_envelope, node: &node, rules })
+        };
         let following = Following {
             address: &address,
-            signers: &signers_text,
+            signers: &signers,
             threshold: options.threshold.0,
-            verify: &verify,
+            rules,
             check: &check,
-            node: &node,
-            rules: AcceptanceRules {
-                channel: options.channel.as_ref(),
-                now: self.doors.clock.now(),
-                program: program_version(),
-                built: program_date(),
-            },
+            now,
             bootstrap: options.bootstrap,
             doors: SourceDoors {
                 files: &*self.doors.files,
@@ -168,21 +221,40 @@ impl Session {
         let (followed, private) = match mode {
             RunMode::Apply => (following.follow(&state).await?, None),
             RunMode::Plan => {
-                let commands = self.doors.commands(&self.secrets, self.launcher.as_deref())?;
-                let private = commands.private_directory(None).map_err(SourceError::Private)?;
+                let private = self.commands()?.private_directory(None).map_err(SourceError::Private)?;
                 (following.preview(&state, private.path()).await?, Some(private))
             }
         };
-        let source = ManifestSource::Accepted {
-            path: followed.path.join(&options.manifest),
-            name: format!("{}:{}", followed.name, options.manifest.display()),
-            version: SourceVersion {
-                name: followed.name.clone(),
-                version: followed.version.version,
-                digest: followed.version.digest.clone(),
-            },
-        };
-        Ok(FollowedManifest { source, followed, _private: private })
+        Ok(FollowedManifest {
+            source: accepted_source(&followed, &options.manifest),
+            followed,
+            _private: private,
+        })
+    }
+
+    fn rules<'o>(&self, options: &'o SourceOptions, now: SystemTime) -> AcceptanceRules<'o> {
+        AcceptanceRules {
+            channel: options.channel.as_ref(),
+            now,
+            program: program_version(),
+            built: program_date(),
+        }
+    }
+
+    /// Verifies the signature of a commit, and returns who signed.
+    fn verify_commit(
+        &self,
+        text: &[u8],
+        signature: &str,
+        people: &Approvers,
+    ) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        let verified = self.governance.verify(people, COMMIT_NAMESPACE, text, signature);
+        let verified = verified.map_err(|failure| match failure {
+            // A layer that only passes its cause on says nothing.
+            SignatureFailure::Refused(refusal) => Box::from(refusal),
+            other => Box::<dyn std::error::Error + Send + Sync>::from(other),
+        })?;
+        Ok(verified.principal)
     }
 
     /// Records that a version was applied without a failure. It is kept for the time after a later one fails.
@@ -228,7 +300,12 @@ impl Session {
         let source = ManifestSource::Accepted {
             path: version.join(manifest),
             name: manifest.display().to_string(),
-            version: SourceVersion { name: String::new(), version: 0, digest: String::new() },
+            version: SourceVersion {
+                name: String::new(),
+                version: VersionId::Number(0),
+                digest: String::new(),
+            },
+            is_signed: true,
         };
         let input = self.read(source, values, max_size);
         let input = input.map_err(|error| error_layers(&error).join(": "))?;
@@ -242,6 +319,48 @@ impl Session {
         });
         Err(format!("its manifest has {}{first}", errors.count()))
     }
+}
+
+/// Returns the manifest of a version that is followed.
+fn accepted_source(followed: &Followed, manifest: &Path) -> ManifestSource {
+    ManifestSource::Accepted {
+        path: followed.path.join(manifest),
+        name: format!("{}:{}", followed.name, manifest.display()),
+        version: SourceVersion {
+            name: followed.name.clone(),
+            version: followed.version.version.clone(),
+            digest: followed.version.digest.clone(),
+        },
+        is_signed: !followed.version.signed_by.is_empty(),
+    }
+}
+
+/// Checks that what was asked for fits the kind of the source.
+fn check_kind(address: &SourceAddress, options: &SourceOptions) -> Result<(), SourceError> {
+    let wrong = if address.is_branch() {
+        [
+            (options.channel.is_some(), "a branch has no channel"),
+            (options.threshold.0 > 1, "a commit has one signature"),
+        ]
+    } else {
+        [
+            (options.root.is_some() || options.allows_rewind, "a release has no commits"),
+            (options.signers == SourceSigners::Nobody, "a release has to be signed"),
+        ]
+    };
+    if let Some((_, message)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+        return Err(SourceError::Kind(message));
+    }
+    match options.root.as_deref().filter(|root| !is_git_commit(root)) {
+        Some(root) => Err(SourceError::Root(root.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Returns the variables that name proxies, which commands of ccm don't have otherwise.
+fn proxy_variables(environment: &[(String, String)]) -> Vec<(String, String)> {
+    let is_proxy = |(name, _): &&(String, String)| PROXIES.contains(&name.to_ascii_lowercase().as_str());
+    environment.iter().filter(is_proxy).cloned().collect()
 }
 
 fn program_version() -> ProgramVersion {

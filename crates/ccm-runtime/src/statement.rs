@@ -23,7 +23,8 @@ impl LoadedManifest<'_> {
         }
         match self.input.source() {
             ManifestSource::File(path) if !self.input.is_transient() => Ok(StatementPaths::of(path)),
-            ManifestSource::Accepted { .. } => Err(ManifestSignatureError::GivenValues),
+            ManifestSource::Accepted { is_signed: true, .. } => Err(ManifestSignatureError::GivenValues),
+            ManifestSource::Accepted { .. } => Err(ManifestSignatureError::UnsignedSource),
             _ => Err(ManifestSignatureError::Transient),
         }
     }

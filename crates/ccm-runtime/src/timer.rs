@@ -16,7 +16,6 @@ mod undo;
 mod unit_file;
 
 use std::io;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,11 +57,11 @@ pub enum UnitScope {
 
 /// Release that the runs of a timer take their manifest from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimerRelease {
-    /// Manifest in the release.
+pub struct TimerSource {
+    /// Manifest in the source.
     pub manifest: String,
-    /// Absolute path of the file of signers.
-    pub signers: PathBuf,
+    /// Absolute path of the file of signers; `None` if nobody has to sign.
+    pub signers: Option<PathBuf>,
 }
 
 /// Timer to install.
@@ -73,7 +72,7 @@ pub struct TimerRequest {
     /// Absolute path of the manifest, or the address of the release that it is taken from.
     pub manifest: String,
     /// Release that the manifest is taken from; `None` for a manifest of this machine.
-    pub release: Option<TimerRelease>,
+    pub source: Option<TimerSource>,
     /// Times of the runs.
     pub schedule: Schedule,
     /// Maximum delay of a run. Each machine has its own, which stays the same.
@@ -305,13 +304,13 @@ impl Timers<'_> {
         };
         let mut exposed = Vec::new();
         let credentials = request.credentials.iter().map(ServiceCredential::path);
-        // What a release holds is signed; who may sign it is in a file of this machine.
-        let manifest = match &request.release {
-            None => PathBuf::from(&request.manifest),
+        // What a source holds may be signed; who may sign it is in a file of this machine.
+        let manifest = match &request.source {
+            None => Some(PathBuf::from(&request.manifest)),
             Some(release) => release.signers.clone(),
         };
         let used = [&*request.program].into_iter().chain(credentials).map(PathBuf::from);
-        for used in iter::once(manifest).chain(used) {
+        for used in manifest.into_iter().chain(used) {
             let used = files.canonical(&used).unwrap_or(used);
             for path in used.ancestors().filter(|path| is_exposed(path)) {
                 if !exposed.iter().any(|known| known == path) {

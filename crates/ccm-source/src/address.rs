@@ -1,12 +1,16 @@
 //! Addresses of sources.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use ccm_fetch::{HttpUrl, UrlError};
+use ccm_fetch::{GitUrlError, HttpUrl, UrlError, check_git_url, git_reference_error};
 use ccm_host::slug;
 use ccm_model::sha256;
 
+/// What comes before the scheme of a repository.
+const GIT: &str = "git+";
+/// Schemes of repositories of a source.
+const GIT_SCHEMES: [&str; 3] = ["https", "ssh", "file"];
 /// End of the name of a release.
 pub(crate) const RELEASE_ENDING: &str = ".release";
 /// Maximum length of the readable part of the name of a source.
@@ -18,7 +22,7 @@ pub struct SourceAddress {
     pub(crate) place: SourcePlace,
 }
 
-/// Place of a release.
+/// Place of a release or a branch.
 #[derive(Clone, Debug)]
 pub(crate) enum SourcePlace {
     /// File on this machine.
@@ -30,6 +34,21 @@ pub(crate) enum SourcePlace {
         /// Address of the release.
         url: HttpUrl,
     },
+    /// Branch of a repository.
+    Git(GitPlace),
+}
+
+/// Branch of a repository, or one directory of it.
+#[derive(Clone, Debug)]
+pub(crate) struct GitPlace {
+    /// Address of the repository, as git reads it.
+    pub(crate) url: String,
+    /// Its scheme.
+    pub(crate) scheme: String,
+    /// Name of the branch.
+    pub(crate) branch: String,
+    /// Directory in the repository; `None` is all of it.
+    pub(crate) directory: Option<String>,
 }
 
 /// Reason for which a text is no address of a source.
@@ -53,6 +72,28 @@ pub enum AddressError {
     /// The scheme is one that ccm does not know, or not yet.
     #[error("sources of {0} are not supported")]
     Scheme(String),
+    /// The address is none of a repository.
+    #[error("{text:?} is no address of a repository")]
+    Repository {
+        /// The text.
+        text: String,
+        /// The error.
+        source: GitUrlError,
+    },
+    /// The address of a repository names no branch.
+    #[error("{0:?} names no branch")]
+    NoBranch(String),
+    /// The name of a branch is wrong.
+    #[error("{branch:?} is no name of a branch: {reason}")]
+    Branch {
+        /// The name.
+        branch: String,
+        /// Reason, as a clause.
+        reason: String,
+    },
+    /// The directory is none of a repository.
+    #[error("{0:?} is no path in a repository")]
+    Directory(String),
     /// The address does not end like a release.
     #[error("{0:?} is no release, whose name ends in {RELEASE_ENDING}")]
     Ending(String),
@@ -62,10 +103,15 @@ impl AddressError {
     /// Returns advice on what to write.
     pub fn hint(&self) -> &'static str {
         match self {
+            Self::Plain(text) if text.starts_with(GIT) => "write git+https://",
             Self::Plain(_) => "write https://",
+            Self::Repository { source: GitUrlError::Form { hint: Some(hint), .. }, .. } => hint,
+            Self::NoBranch(_) => "write its name behind the address, such as #main",
+            Self::Branch { .. } => "write the name of the branch without refs/heads/, such as #main",
+            Self::Directory(_) => "write a directory of the repository, such as #main:site",
             Self::Credentials => "serve releases without a login: they are signed, and hold no secret",
-            Self::Scheme(_) | Self::Url { .. } => {
-                "write https://HOST/PATH/NAME.release, or the path of a release"
+            Self::Scheme(_) | Self::Url { .. } | Self::Repository { .. } => {
+                "write https://HOST/PATH/NAME.release, the path of a release, or git+https://HOST/PATH#BRANCH"
             }
             Self::Ending(_) => "`ccm release build` writes a release and its bundle",
         }
@@ -73,9 +119,13 @@ impl AddressError {
 }
 
 impl SourceAddress {
-    /// Reads an address: `https://HOST/PATH/NAME.release`, `file:///PATH/NAME.release` or the path of a release. A
-    /// relative path starts from a directory.
+    /// Reads an address: `https://HOST/PATH/NAME.release`, `file:///PATH/NAME.release`, the path of a release, or
+    /// `git+https://HOST/PATH#BRANCH` with `ssh` or `file` in place of `https`, and with `:DIR` for a directory of the
+    /// repository. A relative path starts from a directory.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, AddressError> {
+        if let Some(rest) = text.strip_prefix(GIT) {
+            return Ok(Self { place: SourcePlace::Git(GitPlace::parse(rest, text)?) });
+        }
         if !text.ends_with(RELEASE_ENDING) && !text.contains("://") {
             return Err(AddressError::Ending(text.to_owned()));
         }
@@ -101,18 +151,68 @@ impl SourceAddress {
         Ok(Self { place })
     }
 
+    /// Returns `true` for a branch of git, which has commits and no releases.
+    pub fn is_branch(&self) -> bool {
+        matches!(self.place, SourcePlace::Git(_))
+    }
+
     /// Returns the name under which everything about the source is kept: a readable part, and a digest of the address.
     pub fn name(&self) -> String {
         let text = self.to_string();
-        let file = text.rsplit('/').next().unwrap_or_default();
-        let readable = slug(file.strip_suffix(RELEASE_ENDING).unwrap_or(file), MAX_SLUG);
-        let kind = match self.place {
-            SourcePlace::File(_) => "file",
-            SourcePlace::Web { .. } => "https",
+        let (kind, text, ending) = match &self.place {
+            SourcePlace::File(_) => ("file", text, RELEASE_ENDING),
+            SourcePlace::Web { .. } => ("https", text, RELEASE_ENDING),
+            SourcePlace::Git(place) => ("git", place.url.clone(), ".git"),
         };
-        let digest = sha256(format!("{kind}\0{text}").as_bytes());
+        let file = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let readable = slug(file.strip_suffix(ending).unwrap_or(file), MAX_SLUG);
+        let further = match &self.place {
+            SourcePlace::Git(GitPlace { branch, directory, .. }) => {
+                format!("\0{branch}\0{}", directory.as_deref().unwrap_or_default())
+            }
+            _ => String::new(),
+        };
+        let digest = sha256(format!("{kind}\0{text}{further}").as_bytes());
         format!("{readable}-{}", digest.get(..8).unwrap_or_default())
     }
+}
+
+impl GitPlace {
+    fn parse(rest: &str, text: &str) -> Result<Self, AddressError> {
+        let (url, part) = rest.split_once('#').ok_or_else(|| AddressError::NoBranch(text.to_owned()))?;
+        let scheme = url.split("://").next().unwrap_or_default();
+        if scheme == "http" {
+            return Err(AddressError::Plain(text.to_owned()));
+        }
+        if !GIT_SCHEMES.contains(&scheme) || !url.contains("://") {
+            return Err(AddressError::Scheme(format!("{GIT}{scheme}")));
+        }
+        check_git_url(url).map_err(|source| {
+            // It may hold a password.
+            let text = if url.contains('@') { format!("{GIT}{scheme}://…") } else { text.to_owned() };
+            AddressError::Repository { text, source }
+        })?;
+        let (branch, directory) = match part.split_once(':') {
+            Some((branch, directory)) => (branch, Some(directory)),
+            None => (part, None),
+        };
+        if branch.is_empty() {
+            return Err(AddressError::NoBranch(text.to_owned()));
+        }
+        if let Some(reason) = git_reference_error(branch) {
+            return Err(AddressError::Branch { branch: branch.to_owned(), reason });
+        }
+        let directory = directory.map(inner_directory).transpose()?;
+        Ok(Self { url: url.to_owned(), scheme: scheme.to_owned(), branch: branch.to_owned(), directory })
+    }
+}
+
+/// Returns the path of a directory in a repository without a slash at its end.
+fn inner_directory(text: &str) -> Result<String, AddressError> {
+    let path = text.strip_suffix('/').unwrap_or(text);
+    let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_plain = !path.is_empty() && !path.contains(char::is_control) && !path.contains("//");
+    if is_inside && is_plain { Ok(path.to_owned()) } else { Err(AddressError::Directory(text.to_owned())) }
 }
 
 impl fmt::Display for SourceAddress {
@@ -120,6 +220,10 @@ impl fmt::Display for SourceAddress {
         match &self.place {
             SourcePlace::File(path) => write!(formatter, "{}", path.display()),
             SourcePlace::Web { text, .. } => formatter.write_str(text),
+            SourcePlace::Git(GitPlace { url, branch, directory, .. }) => {
+                write!(formatter, "{GIT}{url}#{branch}")?;
+                directory.iter().try_for_each(|directory| write!(formatter, ":{directory}"))
+            }
         }
     }
 }
@@ -139,7 +243,24 @@ mod tests {
             ("https://user:secret@example.com/base.release", Err("a user or a password")),
             ("https://example.com/base.tar.gz", Err("is no release")),
             ("https:///base.release", Err("is no address")),
-            ("git+https://example.com/site.git#main", Err("sources of git+https are not supported")),
+            ("git+https://example.com/site.git#main", Ok("git+https://example.com/site.git#main")),
+            ("git+ssh://git@example.com/site#a/b:roles/x/", Ok("git+ssh://git@example.com/site#a/b:roles/x")),
+            ("git+file:///srv/site.git#main:site", Ok("git+file:///srv/site.git#main:site")),
+            ("git+http://example.com/site.git#main", Err("without encryption")),
+            ("git+git://example.com/site.git#main", Err("sources of git+git are not supported")),
+            ("git+ext::sh -c id#main", Err("sources of git+ext::sh -c id are not supported")),
+            ("git+/srv/site.git#main", Err("are not supported")),
+            ("git+https://example.com/site.git", Err("names no branch")),
+            ("git+https://example.com/site.git#", Err("names no branch")),
+            ("git+https://example.com/site.git#:site", Err("names no branch")),
+            ("git+https://example.com/site.git#-x", Err("is no name of a branch")),
+            ("git+https://example.com/site.git#a..b", Err("is no name of a branch")),
+            ("git+https://example.com/site.git#main:../x", Err("is no path in a repository")),
+            ("git+https://example.com/site.git#main:/x", Err("is no path in a repository")),
+            ("git+https://example.com/site.git#main:", Err("is no path in a repository")),
+            ("git+https://ada:hunter2@example.com/a#main", Err("git+https://…")),
+            ("git+ssh://-oProxyCommand=id/a#main", Err("is no address of a repository")),
+            ("git+file://host/a#main", Err("is no address of a repository")),
             ("nats://example.com/base", Err("sources of nats are not supported")),
             ("file://host/base.release", Err("sources of file are not supported")),
             ("site.yaml", Err("is no release")),
@@ -160,5 +281,9 @@ mod tests {
         assert_ne!(name("base.release"), name("/other/base.release"));
         assert!(name("https://example.com/x/base.release").starts_with("base-"));
         assert!(name("/srv/a b;c.release").starts_with("a-b-c-"));
+        assert!(name("git+https://example.com/x/site.git#main").starts_with("site-"));
+        assert_ne!(name("git+https://h/site#main"), name("git+https://h/site#next"));
+        assert_ne!(name("git+https://h/site#main"), name("git+https://h/site#main:a"));
+        assert_eq!(name("git+https://h/site#main:a/"), name("git+https://h/site#main:a"));
     }
 }

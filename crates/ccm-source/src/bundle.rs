@@ -13,6 +13,8 @@ use crate::tar::TarWriter;
 
 /// Maximum size of a bundle in bytes, before it is compressed.
 pub const MAX_BUNDLE: u64 = 256 << 20;
+/// Maximum number of files, directories and links of a bundle.
+pub(crate) const MAX_ENTRIES: u64 = 100_000;
 /// Maximum size of `.ccmignore`.
 const MAX_IGNORE: u64 = 64 << 10;
 /// Logarithm of the maximum window of Zstandard: 128 MiB, as of the command.
@@ -102,7 +104,7 @@ pub fn build(files: &dyn Files, directory: &Path) -> Result<BuiltBundle, BuildEr
     let mut archive = TarWriter::new(encoder.map_err(BuildError::Compression)?);
     let mut paths = Vec::new();
     for entry in &entries {
-        add(files, directory, entry, &mut archive)?;
+        add(files, directory, entry, &mut archive, check_secret)?;
         if archive.size() > MAX_BUNDLE {
             return Err(BuildError::TooLarge);
         }
@@ -116,6 +118,20 @@ pub fn build(files: &dyn Files, directory: &Path) -> Result<BuiltBundle, BuildEr
     let (digest, encoder) = archive.finish().map_err(BuildError::Compression)?;
     let content = encoder.finish().map_err(BuildError::Compression)?;
     Ok(BuiltBundle { digest, content, paths })
+}
+
+/// Returns the digest that a bundle of exactly what is in a directory has.
+pub(crate) fn digest_of(files: &dyn Files, directory: &Path) -> Result<BundleDigest, BuildError> {
+    let entries = files.walk(directory, &|_, _| WalkStep::Enter)?;
+    let entries = entries.ok_or_else(|| BuildError::NoDirectory(directory.to_owned()))?;
+    let mut archive = TarWriter::new(io::sink());
+    for entry in &entries {
+        add(files, directory, entry, &mut archive, |_, _| Ok(()))?;
+    }
+    if entries.is_empty() {
+        return Err(BuildError::Empty(directory.to_owned()));
+    }
+    archive.finish().map(|(digest, _)| digest).map_err(BuildError::Compression)
 }
 
 /// Returns `true` if a compressed archive has a digest.
@@ -150,6 +166,7 @@ fn add<W: io::Write>(
     directory: &Path,
     entry: &TreeEntry,
     archive: &mut TarWriter<W>,
+    check: impl Fn(&Path, &[u8]) -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {
     let path = entry.path.to_str().ok_or_else(|| BuildError::Name(entry.path.clone()))?;
     let written = match &entry.kind {
@@ -160,19 +177,25 @@ fn add<W: io::Write>(
             archive.link(path, text)
         }
         TreeEntryKind::File => {
-            if entry.path.file_name().is_some_and(|name| name == ".env") {
-                return Err(BuildError::Environment(entry.path.clone()));
-            }
             let left = MAX_BUNDLE.saturating_sub(archive.size());
             let content = files.content(&directory.join(&entry.path), left)?.ok_or(BuildError::TooLarge)?;
-            if is_private_key(&content) {
-                return Err(BuildError::PrivateKey(entry.path.clone()));
-            }
+            check(&entry.path, &content)?;
             archive.file(path, entry.mode & EXECUTABLE != 0, &content)
         }
         TreeEntryKind::Special(_) => return Err(BuildError::Special(entry.path.clone())),
     };
     written.map_err(BuildError::Compression)
+}
+
+/// Checks that a file of a release holds no secret. Everybody who can reach the release can read it.
+fn check_secret(path: &Path, content: &[u8]) -> Result<(), BuildError> {
+    if path.file_name().is_some_and(|name| name == ".env") {
+        return Err(BuildError::Environment(path.to_owned()));
+    }
+    if is_private_key(content) {
+        return Err(BuildError::PrivateKey(path.to_owned()));
+    }
+    Ok(())
 }
 
 /// Returns `true` if a relative link leads to a place in the directory.

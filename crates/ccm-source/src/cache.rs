@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use ccm_host::state::{Directory, StateError, WriteLock};
 use ccm_release::{Envelope, MAX_ENVELOPE, Release};
 
-use crate::record::SourceRecord;
+use crate::record::{AcceptedVersion, SourceRecord};
 
 /// Directory of all sources in the state directory.
 const SOURCES: &str = "sources";
@@ -23,8 +23,18 @@ const STORE: &str = "store";
 const RECORD: &str = "accepted.json";
 /// Directory of a version that is not complete.
 const UNFINISHED: &str = ".new";
+/// Directory of a repository that a branch is fetched into.
+const REPOSITORY: &str = ".repository";
+/// Directory of the objects of a branch.
+const OBJECTS: &str = "objects";
+/// Directory of the packs in that.
+const PACK: &str = "pack";
+/// Objects of a branch that are replaced.
+const OLD_OBJECTS: &str = ".old-objects";
 /// End of the name of a release in the store.
-const ENDING: &str = ".release";
+const RELEASE: &str = ".release";
+/// End of the name of what is written down about a commit in the store.
+const COMMIT: &str = ".commit";
 /// Maximum size of a record in bytes.
 const MAX_RECORD: u64 = 64 << 10;
 
@@ -84,12 +94,7 @@ impl SourceCache {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let first = format!(".first-{name}");
                 // What is there was left by a program that was killed.
-                match sources.remove(&first) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                        return Err(failed(sources.path(), &first, "written")(error));
-                    }
-                    _ => {}
-                }
+                remove(&sources, &first)?;
                 (sources.make(&first).map_err(failed(sources.path(), &first, "written"))?, true)
             }
             Err(error) => return Err(failed(sources.path(), name, "read")(error)),
@@ -171,40 +176,91 @@ impl SourceCache {
     /// Makes an empty directory for a version that is not complete, and returns its path.
     pub fn stage(&self) -> Result<PathBuf, CacheError> {
         let store = self.store()?;
-        self.discard()?;
+        remove(&store, UNFINISHED)?;
         let made = store.make(UNFINISHED).map_err(failed(store.path(), UNFINISHED, "written"))?;
         Ok(made.path().to_owned())
     }
 
-    /// Removes a version that is not complete.
-    pub fn discard(&self) -> Result<(), CacheError> {
-        let store = self.store()?;
-        match store.remove(UNFINISHED) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed(store.path(), UNFINISHED, "removed")(error))
-            }
-            _ => Ok(()),
-        }
+    /// Makes an empty directory for the repository of a branch, and returns its path.
+    pub fn repository(&self) -> Result<PathBuf, CacheError> {
+        remove(&self.base, REPOSITORY)?;
+        let made = self.base.make(REPOSITORY).map_err(failed(self.base.path(), REPOSITORY, "written"))?;
+        Ok(made.path().to_owned())
     }
 
-    /// Accepts the staged version: names it, and then records it. Returns its directory.
+    /// Returns the directory of the objects of a branch in the state directory.
+    pub fn objects_of(state: &Path, name: &str) -> PathBuf {
+        state.join(SOURCES).join(name).join(OBJECTS)
+    }
+
+    /// Returns the directory of the objects of a branch.
+    pub fn objects(&self) -> PathBuf {
+        self.base.path().join(OBJECTS)
+    }
+
+    /// Returns the number of packs of a branch.
+    pub fn packs(&self) -> usize {
+        let packs = self.base.enter(OBJECTS).and_then(|objects| objects.enter(PACK));
+        let names = packs.and_then(|packs| packs.names()).unwrap_or_default();
+        names.iter().filter(|name| name.ends_with(".pack")).count()
+    }
+
+    /// Keeps the objects of the repository that a branch was fetched into: in place of those from before if they are the
+    /// whole history, else beside them. They prove nothing yet, so that it does not matter if only a part of them is kept.
+    pub fn keep_objects(&self, is_whole: bool) -> Result<(), CacheError> {
+        let at = |name: &str| failed(self.base.path(), name, "written");
+        let repository = self.base.enter(REPOSITORY).map_err(at(REPOSITORY))?;
+        if is_whole {
+            remove(&self.base, OLD_OBJECTS)?;
+            match self.base.rename(OBJECTS, OLD_OBJECTS) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(OBJECTS)(error)),
+                _ => {}
+            }
+            repository.rename_into(OBJECTS, &self.base, OBJECTS).map_err(at(OBJECTS))?;
+            remove(&self.base, OLD_OBJECTS)?;
+        } else {
+            let from = repository.enter(OBJECTS).and_then(|objects| objects.enter(PACK));
+            let from = from.map_err(at(OBJECTS))?;
+            let into = self.base.make(OBJECTS).and_then(|objects| objects.make(PACK)).map_err(at(OBJECTS))?;
+            let mut names = from.names().map_err(at(OBJECTS))?;
+            // git looks for the index of a pack first.
+            names.sort_by_key(|name| name.ends_with(".idx"));
+            for name in names {
+                from.rename_into(&name, &into, &name).map_err(at(OBJECTS))?;
+            }
+            into.sync().map_err(at(OBJECTS))?;
+        }
+        self.base.sync().map_err(at(OBJECTS))
+    }
+
+    /// Removes a version that is not complete, and what was fetched for it.
+    pub fn discard(&self) -> Result<(), CacheError> {
+        remove(&self.store()?, UNFINISHED)?;
+        remove(&self.base, REPOSITORY)?;
+        remove(&self.base, OLD_OBJECTS)
+    }
+
+    /// Accepts the staged version: names it, and then records it. Of a release, its envelope is kept beside it. Returns its
+    /// directory.
     pub fn accept(
         mut self,
-        envelope: &Envelope,
-        digest: &str,
+        envelope: Option<&Envelope>,
         record: &SourceRecord,
     ) -> Result<PathBuf, CacheError> {
         let store = self.store()?;
-        let release = format!("{digest}{ENDING}");
+        let digest = &*record.accepted.digest;
         let at = |name: &str| failed(store.path(), name, "written");
-        store.replace(&release, envelope.content().as_bytes()).map_err(at(&release))?;
-        if self.has_version(digest) {
-            // An older version had the same content.
-            self.discard()?;
-        } else {
+        let (name, content) = match envelope {
+            Some(envelope) => (format!("{digest}{RELEASE}"), envelope.content().to_owned()),
+            None => (format!("{digest}{COMMIT}"), json(&record.accepted, store.path())?),
+        };
+        store.replace(&name, content.as_bytes()).map_err(at(&name))?;
+        if !self.has_version(digest) {
             store.rename(UNFINISHED, digest).map_err(at(digest))?;
         }
         store.sync().map_err(at(digest))?;
+        // An older version may have had the same content.
+        self.discard()?;
         self.write(record)?;
         if self.is_first {
             let first = format!(".first-{}", self.name);
@@ -220,9 +276,7 @@ impl SourceCache {
 
     /// Writes the record, if something was accepted before.
     pub fn write(&self, record: &SourceRecord) -> Result<(), CacheError> {
-        let content = serde_json::to_string_pretty(record)
-            .map_err(|source| CacheError::Damaged { path: self.base.path().join(RECORD), source })?;
-        let written = self.base.replace(RECORD, format!("{content}\n").as_bytes());
+        let written = self.base.replace(RECORD, json(record, self.base.path())?.as_bytes());
         written.map_err(failed(self.base.path(), RECORD, "written"))
     }
 
@@ -232,7 +286,7 @@ impl SourceCache {
         let Ok(store) = self.store() else { return Vec::new() };
         let names = store.names().unwrap_or_default();
         let read = |name: &String| {
-            let digest = name.strip_suffix(ENDING)?;
+            let digest = name.strip_suffix(RELEASE)?;
             let (bytes, _) = store.read_foreign(name, MAX_ENVELOPE as u64).ok()?;
             let release = Release::parse(Envelope::parse(&bytes).ok()?.payload()).ok()?;
             (release.bundle.sha256 == digest && store.enter(digest).is_ok()).then_some(release)
@@ -242,13 +296,26 @@ impl SourceCache {
         releases
     }
 
+    /// Returns the newest commit in the store, for a record that is lost. Its signature was verified before it came there.
+    pub fn stored_commit(&self) -> Option<AcceptedVersion> {
+        let store = self.store().ok()?;
+        let read = |name: &String| {
+            let digest = name.strip_suffix(COMMIT)?;
+            let (bytes, _) = store.read_foreign(name, MAX_RECORD).ok()?;
+            let version: AcceptedVersion = serde_json::from_slice(&bytes).ok()?;
+            (version.digest == digest && store.enter(digest).is_ok()).then_some(version)
+        };
+        let names = store.names().unwrap_or_default();
+        names.iter().filter_map(read).max_by_key(|version| Some(version.commit.as_ref()?.after))
+    }
+
     /// Removes versions that are not needed any more. A version that can't be removed is tried again.
     fn prune(&self, record: &SourceRecord) {
         let Ok(store) = self.store() else { return };
         let kept = [Some(&record.accepted.digest), record.applied.as_ref(), record.before.as_ref()];
         let is_kept = |digest: &str| kept.iter().flatten().any(|kept| *kept == digest);
         for name in store.names().unwrap_or_default() {
-            match name.strip_suffix(ENDING) {
+            match name.strip_suffix(RELEASE).or(name.strip_suffix(COMMIT)) {
                 Some(digest) if !is_kept(digest) => drop(store.remove_unsynced(&name)),
                 None if !is_kept(&name) => drop(store.remove(&name)),
                 _ => {}
@@ -268,6 +335,22 @@ impl Drop for SourceCache {
             let _ = self.sources.remove(&format!(".first-{}", self.name));
         }
     }
+}
+
+/// Removes a subdirectory, if it exists.
+fn remove(directory: &Directory, name: &str) -> Result<(), CacheError> {
+    match directory.remove(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(failed(directory.path(), name, "removed")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn json(value: &impl serde::Serialize, directory: &Path) -> Result<String, CacheError> {
+    let content = serde_json::to_string_pretty(value)
+        .map_err(|source| CacheError::Damaged { path: directory.to_owned(), source })?;
+    Ok(format!("{content}\n"))
 }
 
 fn read_record(base: &Directory) -> Result<Option<SourceRecord>, CacheError> {

@@ -1,6 +1,6 @@
-//! Sources of manifests: releases, and what a machine has accepted of them.
+//! Sources of manifests: releases and branches of git, and what a machine has accepted of them.
 //!
-//! [`bundle::build`] packs a directory for a release. A [`SourceAddress`] says where releases come from, and
+//! [`bundle::build`] packs a directory for a release. A [`SourceAddress`] says where versions come from, and
 //! [`Following`] fetches what lies there, and accepts it if it comes after what was accepted before. What a machine has
 //! accepted lies in a [`SourceCache`]; if nothing newer can be had, that is applied.
 //!
@@ -11,6 +11,7 @@ mod address;
 pub mod bundle;
 mod cache;
 mod follow;
+mod git;
 mod ignored;
 mod offer;
 mod record;
@@ -18,8 +19,12 @@ mod tar;
 
 pub use address::{AddressError, SourceAddress};
 pub use cache::{CacheError, SourceCache};
-pub use ccm_fetch::ProxySettings;
-pub use follow::{CheckVersion, FollowError, Followed, Following, VerifyEnvelope};
+pub use ccm_fetch::{ProxySettings, is_git_commit};
+pub use follow::{
+    BranchFollowing, CheckVersion, FollowError, Followed, Following, FollowingRules, ReleaseFollowing,
+    VerifyCommit, VerifyEnvelope,
+};
+pub use git::{CommitError, CommitRefusal, GitError};
 pub use ignored::IgnoreError;
 pub use offer::{FetchError, SourceDoors};
-pub use record::{AcceptedVersion, KeptKind, KeptReason, SourceRecord};
+pub use record::{AcceptedCommit, AcceptedRelease, AcceptedVersion, KeptKind, KeptReason, SourceRecord};

@@ -13,10 +13,8 @@ use ccm_host::{Cancellation, FileError, Files};
 use ccm_release::{MAX_ENVELOPE, Release};
 
 use crate::address::{SourceAddress, SourcePlace};
-use crate::bundle::MAX_BUNDLE;
+use crate::bundle::{MAX_BUNDLE, MAX_ENTRIES};
 
-/// Maximum number of files, directories and links of a bundle.
-const MAX_ENTRIES: u64 = 100_000;
 /// Maximum size of a hold in bytes.
 const MAX_HOLD: u64 = 1 << 10;
 /// Maximum length of the reason of a hold in characters.
@@ -68,8 +66,11 @@ pub enum FetchError {
         /// Reason.
         source: io::Error,
     },
+    /// The source is a branch.
+    #[error("the source is a branch of git, and no release")]
+    NoRelease,
     /// The bundle can't be unpacked, or is another one.
-    #[error("the bundle can't be unpacked")]
+    #[error("its content can't be unpacked")]
     Bundle(#[from] ExtractError),
 }
 
@@ -86,6 +87,7 @@ impl SourceAddress {
             SourcePlace::Web { text, url } => {
                 Self::download(text, url.clone(), limit, doors, scratch).await?
             }
+            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
         };
         self.content(&mut file, limit, scratch)
     }
@@ -116,6 +118,7 @@ impl SourceAddress {
                     file => file?,
                 }
             }
+            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
         };
         let content = self.content(&mut file, MAX_HOLD, scratch)?;
         let reason: String = String::from_utf8_lossy(&content).trim().chars().take(MAX_REASON).collect();
@@ -146,6 +149,7 @@ impl SourceAddress {
                 })?;
                 (Self::download(&text, url, MAX_BUNDLE, doors, scratch).await?, PathBuf::from(name))
             }
+            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
         };
         let request = ExtractRequest {
             archive,

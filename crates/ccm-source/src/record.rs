@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use ccm_model::{display_timestamp, parse_timestamp};
+use ccm_model::{VersionId, display_timestamp, parse_timestamp};
 use ccm_release::{Accepted, ChannelName, Release};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct SourceRecord {
     /// Address of the source.
     pub source: String,
-    /// File of the people who may sign.
+    /// File of the people who may sign; `none` if nobody has to.
     pub signers: String,
     /// Number of people who have to sign.
     pub threshold: usize,
@@ -31,20 +31,40 @@ pub struct SourceRecord {
 /// Version of a source that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedVersion {
-    /// Channel.
+    /// Channel of a release, or branch.
     pub channel: String,
-    /// Epoch.
-    pub epoch: u64,
     /// Version.
-    pub version: u64,
-    /// Digest of the bundle.
+    pub version: VersionId,
+    /// Digest of the content.
     pub digest: String,
-    /// Newest time at which a release of the source was issued, by RFC 3339.
-    pub newest_issued: String,
     /// Time at which it was accepted, by RFC 3339.
     pub at: String,
-    /// People who signed it.
+    /// People who signed it. Nobody has signed a commit of a source without signers.
     pub signed_by: Vec<String>,
+    /// What else decides about later releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<AcceptedRelease>,
+    /// What else decides about later commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<AcceptedCommit>,
+}
+
+/// What is written down about a release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedRelease {
+    /// Epoch.
+    pub epoch: u64,
+    /// Newest time at which a release of the source was issued, by RFC 3339.
+    pub newest_issued: String,
+}
+
+/// What is written down about a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedCommit {
+    /// First commit of the history, which every later commit has.
+    pub root: String,
+    /// Number of versions that were accepted before.
+    pub after: u64,
 }
 
 /// Reason for which the version that was accepted before is applied, and no newer one.
@@ -82,23 +102,28 @@ impl AcceptedVersion {
     ) -> Self {
         Self {
             channel: release.channel.to_string(),
-            epoch: release.epoch,
-            version: release.version,
+            version: VersionId::Number(release.version),
             digest: release.bundle.sha256.clone(),
-            newest_issued: display_timestamp(accepted.newest_issued, 0),
             at: display_timestamp(now, 0),
             signed_by,
+            release: Some(AcceptedRelease {
+                epoch: release.epoch,
+                newest_issued: display_timestamp(accepted.newest_issued, 0),
+            }),
+            commit: None,
         }
     }
 
-    /// Returns what decides about later releases; `None` if the record was changed by somebody else.
+    /// Returns what decides about later releases; `None` of a commit, and if the record was changed by somebody else.
     pub fn accepted(&self) -> Option<Accepted> {
+        let release = self.release.as_ref()?;
+        let VersionId::Number(version) = self.version else { return None };
         Some(Accepted {
             channel: ChannelName::parse(&self.channel).ok()?,
-            epoch: self.epoch,
-            version: self.version,
+            epoch: release.epoch,
+            version,
             digest: self.digest.clone(),
-            newest_issued: parse_timestamp(&self.newest_issued)?,
+            newest_issued: parse_timestamp(&release.newest_issued)?,
         })
     }
 }

@@ -17,23 +17,35 @@ use super::headings;
 #[cfg(feature = "archive")]
 use super::parsers::{channel, wait};
 
+/// Value of `--signers` for commits that nobody has to sign.
+#[cfg(feature = "archive")]
+pub(crate) const NO_SIGNERS: &str = "none";
+
 // Source to take the manifest from.
 #[cfg(feature = "archive")]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FromArguments {
-    /// Release to take the manifest from
+    /// Source to take the manifest from
     #[arg(
         long,
         value_name = "SOURCE",
         requires = "signers",
         help_heading = headings::SOURCE,
-        help = "Take the manifest from this release, https://HOST/PATH/NAME.release or a path; MANIFEST is a path in \
-                it [default: site.yaml]"
+        help = "Take the manifest from this source: a release, https://HOST/PATH/NAME.release or a path, or a branch, \
+                git+https://HOST/PATH#BRANCH, also with ssh or file, and :DIR for a part; MANIFEST is a path in it \
+                [default: site.yaml]"
     )]
     pub from: Option<String>,
 
-    /// File of the people who may sign releases, as `ssh-keygen -Y verify` reads it
-    #[arg(long, value_name = "FILE", requires = "from", help_heading = headings::SOURCE)]
+    /// File of the people who may sign, as `ssh-keygen -Y verify` reads it
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "from",
+        help_heading = headings::SOURCE,
+        help = "File of the people who may sign, as `ssh-keygen -Y verify` reads it; `none` takes commits that nobody \
+                has signed, and trusts TLS or SSH alone"
+    )]
     pub signers: Option<PathBuf>,
 
     /// Number of people who have to have signed a release
@@ -50,6 +62,21 @@ pub(crate) struct FromArguments {
     /// Channel that releases have to have; without it, that of the first one
     #[arg(long, value_name = "NAME", requires = "from", value_parser = channel, help_heading = headings::SOURCE)]
     pub channel: Option<ChannelName>,
+
+    /// Commit that the history of a branch has to begin with
+    #[arg(
+        long,
+        value_name = "COMMIT",
+        requires = "from",
+        help_heading = headings::SOURCE,
+        help = "Commit that the history of a branch has to begin with; without it, the beginning of the first version \
+                counts, which is printed"
+    )]
+    pub root: Option<String>,
+
+    /// Take a branch although it was rewritten, and does not follow on what was accepted
+    #[arg(long, requires = "from", help_heading = headings::SOURCE)]
+    pub allow_rewind: bool,
 
     /// Time that fetching may take
     #[arg(
@@ -80,9 +107,10 @@ impl FromArguments {
         Some(path.map_or_else(|| address.to_owned(), |path| path.display().to_string()))
     }
 
-    /// Returns the file of signers; empty without a source.
-    pub(crate) fn signers(&self) -> PathBuf {
-        self.signers.as_deref().and_then(|path| absolute(path).ok()).unwrap_or_default()
+    /// Returns the file of the people who may sign; `None` if nobody has to.
+    pub(crate) fn signers(&self) -> Option<PathBuf> {
+        let path = self.signers.as_deref().filter(|path| *path != Path::new(NO_SIGNERS))?;
+        Some(absolute(path).unwrap_or_else(|_| path.to_owned()))
     }
 }
 
@@ -99,8 +127,8 @@ impl FromArguments {
         None
     }
 
-    /// Returns the file of signers: none.
-    pub(crate) fn signers(&self) -> PathBuf {
-        PathBuf::new()
+    /// Returns the file of the people who may sign: none.
+    pub(crate) fn signers(&self) -> Option<PathBuf> {
+        None
     }
 }

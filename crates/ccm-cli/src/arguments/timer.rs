@@ -9,6 +9,8 @@ use clap::builder::ValueHint;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
 
+#[cfg(feature = "archive")]
+use super::NO_SIGNERS;
 use super::parsers::wait;
 use super::{ApplyArguments, Arguments, OutputArguments};
 
@@ -227,6 +229,8 @@ fn options(command: &Command, matches: &ArgMatches) -> Result<Vec<String>, Strin
             let text = value.to_str().ok_or_else(|| format!("a value of --{long} is not UTF-8 text"))?;
             let value = match id {
                 "from" if !text.contains("://") => absolute_path(text),
+                #[cfg(feature = "archive")]
+                "signers" if text == NO_SIGNERS => text.to_owned(),
                 _ => absolute_value(option, text),
             };
             options.extend([format!("--{long}"), value]);
@@ -273,6 +277,19 @@ mod tests {
             (
                 "--from base.release --signers people",
                 vec!["--from", "[here]/base.release", "--signers", "[here]/people"],
+            ),
+            #[cfg(feature = "archive")]
+            (
+                "--from git+https://example.com/site.git#main --signers none --allow-rewind --root 0123",
+                vec![
+                    "--from",
+                    "git+https://example.com/site.git#main",
+                    "--signers",
+                    "none",
+                    "--allow-rewind",
+                    "--root",
+                    "0123",
+                ],
             ),
             #[cfg(feature = "archive")]
             (

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use ccm_runtime::model::escape_control;
 use ccm_runtime::release::SignatureThreshold;
-use ccm_runtime::source::{CacheError, Followed, FollowedManifest, KeptKind, SourceError, SourceOptions};
+use ccm_runtime::source::{
+    CacheError, Followed, FollowedManifest, KeptKind, SourceError, SourceOptions, SourceSigners,
+};
 use ccm_runtime::{Cancellation, ManifestSource, RunMode, Session};
 
 use crate::arguments::ApplyArguments;
@@ -52,9 +54,11 @@ pub(crate) async fn follow(
     };
     let options = SourceOptions {
         address,
-        signers: from.signers.clone().unwrap_or_default(),
+        signers: from.signers().map_or(SourceSigners::Nobody, SourceSigners::File),
         threshold: SignatureThreshold(from.threshold.unwrap_or(1).into()),
         channel: from.channel.clone(),
+        root: from.root.as_deref().map(str::to_ascii_lowercase),
+        allows_rewind: from.allow_rewind,
         manifest,
         bootstrap: from.bootstrap,
         ca_file: from.ca_file.clone(),
@@ -70,14 +74,20 @@ pub(crate) async fn follow(
 
 /// Says which version is applied, if it is another one than before, and why it is no newer one.
 fn report(followed: &Followed, mode: RunMode, console: &Console) {
-    let (name, version) = (&followed.name, followed.version.version);
+    let (name, version) = (&followed.name, &followed.version.version);
     if followed.is_new {
-        let signers = followed.version.signed_by.join(", ");
+        let signers = match &*followed.version.signed_by {
+            [] => "which nobody has to sign".to_owned(),
+            signers => format!("signed by {}", escape_control(&signers.join(", "))),
+        };
         let verb = if mode == RunMode::Apply { "is accepted" } else { "would be accepted" };
-        console.note(&format!("{name}: version {version}, signed by {}, {verb}", escape_control(&signers)));
+        console.note(&format!("{name}: {version}, {signers}, {verb}"));
+        if let Some(commit) = followed.version.commit.as_ref().filter(|commit| commit.after == 0) {
+            console.note(&format!("{name}: its history begins with {}, as with `--root`", commit.root));
+        }
     }
     let Some(kept) = &followed.kept else { return };
-    let message = format!("{name} stays at version {version}: {}", escape_control(&kept.reason));
+    let message = format!("{name} stays at {version}: {}", escape_control(&kept.reason));
     match kept.kind {
         KeptKind::Refused | KeptKind::Unreachable if followed.is_reason_new => console.warning(&message),
         _ => console.note(&message),
@@ -89,7 +99,10 @@ pub(super) fn source_error(error: &SourceError) -> CommandError {
     let hint = match error {
         SourceError::Address(error) => Some(error.hint().to_owned()),
         SourceError::Manifest(_) => {
-            Some("name a manifest by its path in the release, such as site.yaml".to_owned())
+            Some("name a manifest by its path in the source, such as site.yaml".to_owned())
+        }
+        SourceError::Root(_) => {
+            Some("write all of it, as `git rev-list --max-parents=0 HEAD` prints it".to_owned())
         }
         SourceError::State(error) => Some(error.hint()),
         SourceError::Cache(CacheError::Lost { .. }) => {

@@ -1,6 +1,6 @@
 //! `ccm source`: the sources that this machine follows.
 
-use ccm_runtime::model::escape_control;
+use ccm_runtime::model::{VersionId, escape_control};
 use ccm_runtime::report::{Column, table};
 use ccm_runtime::source::{FollowedSource, KeptKind};
 use ccm_runtime::{Session, printed};
@@ -12,6 +12,9 @@ use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::listeners::report_screen;
 use crate::session;
+
+/// Number of characters of a commit in the list.
+const COMMIT_LENGTH: usize = 12;
 
 /// Columns of the list of sources.
 const COLUMNS: [Column; 6] = [
@@ -38,7 +41,7 @@ pub(crate) fn stale(session: &Session) -> Vec<String> {
     let stale = sources.iter().filter_map(|FollowedSource { name, record }| {
         let kept = record.kept.as_ref()?;
         let is_wrong = matches!(kept.kind, KeptKind::Refused | KeptKind::Unreachable);
-        is_wrong.then(|| format!("{name} stays at version {}: {}", record.accepted.version, kept.reason))
+        is_wrong.then(|| format!("{name} stays at {}: {}", record.accepted.version, kept.reason))
     });
     stale.collect()
 }
@@ -70,7 +73,10 @@ fn row(source: &FollowedSource) -> [String; 6] {
     [
         source.name.clone(),
         accepted.channel.clone(),
-        accepted.version.to_string(),
+        match &accepted.version {
+            VersionId::Number(number) => number.to_string(),
+            VersionId::Commit(commit) => commit.chars().take(COMMIT_LENGTH).collect(),
+        },
         accepted.at.clone(),
         state.to_owned(),
         escape_control(&source.record.source).into_owned(),

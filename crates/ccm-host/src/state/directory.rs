@@ -302,6 +302,11 @@ impl Directory {
         Ok(renameat(&self.descriptor, name, &self.descriptor, new)?)
     }
 
+    /// Moves an entry into another directory of the same file system, over a file of that name. Neither directory is synced.
+    pub fn rename_into(&self, name: &str, into: &Self, new: &str) -> io::Result<()> {
+        Ok(renameat(&self.descriptor, name, &into.descriptor, new)?)
+    }
+
     /// Renames an entry to an unused name. A file, or a link itself, is hard-linked instead, so that its old
     /// name does not disappear before something replaces it.
     pub fn set_aside(&self, name: &str, aside: &str) -> io::Result<()> {

@@ -81,8 +81,9 @@ impl History {
             text += &format!("started by {}\n", described(started_by));
         }
         if let Some(SourceVersion { name, version, digest }) = run.source() {
-            text +=
-                &format!("source {}, version {version}, {}\n", escape_control(name), escape_control(digest));
+            let (name, version) = (escape_control(name), version.to_string());
+            let (version, digest) = (escape_control(&version), escape_control(digest));
+            text += &format!("source {name}, {version}, {digest}\n");
         }
         text + &run.result_text(events, self.screen)
     }

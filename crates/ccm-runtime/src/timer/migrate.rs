@@ -112,7 +112,7 @@ impl Timers<'_> {
         let request = TimerRequest {
             name: name.clone(),
             manifest: manifest.display().to_string(),
-            release: None,
+            source: None,
             schedule: Schedule::HALF_HOURLY,
             jitter: JITTER,
             options: options(&variables)?,

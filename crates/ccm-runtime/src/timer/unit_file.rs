@@ -112,7 +112,7 @@ fn command_words<'r>(request: &'r TimerRequest, fixed: &[&'r str]) -> Vec<&'r st
     let mut words = vec![&*request.program, "apply"];
     words.extend(fixed);
     words.extend(request.options.iter().map(String::as_str));
-    words.push(request.release.as_ref().map_or(&*request.manifest, |release| &*release.manifest));
+    words.push(request.source.as_ref().map_or(&*request.manifest, |source| &*source.manifest));
     words
 }
 
@@ -202,7 +202,7 @@ mod tests {
         TimerRequest {
             name: "site".parse().expect("a name"),
             manifest: manifest.to_owned(),
-            release: None,
+            source: None,
             schedule: Schedule::every(Duration::from_secs(1800)).expect("a schedule"),
             jitter: Duration::from_secs(300),
             options: options.iter().map(|option| (*option).to_owned()).collect(),

@@ -49,7 +49,7 @@ fn name(name: &str) -> TimerName {
 
 pub(crate) fn request(timer: &str, manifest: &str) -> TimerRequest {
     TimerRequest {
-        release: None,
+        source: None,
         name: name(timer),
         manifest: manifest.to_owned(),
         schedule: Schedule::every(Duration::from_secs(1800)).expect("a schedule"),

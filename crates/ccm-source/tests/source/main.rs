@@ -3,6 +3,9 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod accepted;
+mod branch_site;
+mod branches;
 mod hostile;
+mod hostile_branches;
 mod site;
 mod waves;

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_host::{Cancellation, SystemFiles};
+use ccm_model::VersionId;
 use ccm_release::{
     AcceptanceRules, BundleDigest, ChannelName, Envelope, ProgramVersion, Release, ThresholdError, Waves,
 };
-use ccm_source::{FollowError, Followed, Following, ProxySettings, SourceAddress, SourceDoors, bundle};
+use ccm_source::{
+    FollowError, Followed, Following, FollowingRules, ProxySettings, ReleaseFollowing, SourceAddress,
+    SourceDoors, bundle,
+};
 use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer};
 
 pub(crate) const HOUR: u64 = 3600;
@@ -153,25 +157,23 @@ impl Site {
             }
             Ok(vec!["alice".to_owned()])
         };
-        let check = |path: &Path| match fs::read_to_string(path.join("site.yaml")) {
-            Ok(text) if text.contains("wrong") => Err("its manifest has 1 error".to_owned()),
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
         let address = self.address();
         let following = Following {
             address: &address,
             signers: "/etc/ccm/signers",
             threshold: 1,
-            verify: &verify,
-            check: &check,
-            node: self.node,
-            rules: AcceptanceRules {
-                channel: None,
-                now: at(self.now.get()),
-                program: ProgramVersion::parse("0.3.0").expect("a version"),
-                built: at(BUILT),
-            },
+            rules: FollowingRules::Releases(ReleaseFollowing {
+                verify: &verify,
+                node: self.node,
+                rules: AcceptanceRules {
+                    channel: None,
+                    now: at(self.now.get()),
+                    program: ProgramVersion::parse("0.3.0").expect("a version"),
+                    built: at(BUILT),
+                },
+            }),
+            check: &check_manifest,
+            now: at(self.now.get()),
             bootstrap,
             doors: SourceDoors {
                 files: &files,
@@ -210,11 +212,25 @@ impl Site {
 
     /// Returns everything below the state directory but locks, sorted.
     pub(crate) fn kept(&self) -> Vec<String> {
-        let mut kept = Vec::new();
-        list(&self.state(), &self.state(), &mut kept);
-        kept.sort();
-        kept
+        listed(&self.state())
     }
+}
+
+/// Checks the manifest of a version: `wrong` is an error in it.
+pub(crate) fn check_manifest(path: &Path) -> Result<(), String> {
+    match fs::read_to_string(path.join("site.yaml")) {
+        Ok(text) if text.contains("wrong") => Err("its manifest has 1 error".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Returns everything below a directory but locks, sorted.
+pub(crate) fn listed(directory: &Path) -> Vec<String> {
+    let mut kept = Vec::new();
+    list(directory, directory, &mut kept);
+    kept.sort();
+    kept
 }
 
 fn list(top: &Path, directory: &Path, found: &mut Vec<String>) {
@@ -227,6 +243,14 @@ fn list(top: &Path, directory: &Path, found: &mut Vec<String>) {
         if path.is_dir() {
             list(top, &path, found);
         }
+    }
+}
+
+/// Returns the number of the release that is followed.
+pub(crate) fn number(followed: &Followed) -> u64 {
+    match followed.version.version {
+        VersionId::Number(number) => number,
+        VersionId::Commit(_) => panic!("a commit: {followed:?}"),
     }
 }
 

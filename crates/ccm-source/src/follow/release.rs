@@ -1,0 +1,144 @@
+//! Releases that come next.
+
+use std::path::Path;
+
+use ccm_model::VersionId;
+use ccm_release::{AcceptanceRules, Accepted, Envelope, Newness, Release, ThresholdError, splay_of};
+
+use super::not_accepted::NotAccepted;
+use super::{Following, NextVersion, PREVIEW};
+use crate::cache::SourceCache;
+use crate::record::{AcceptedVersion, SourceRecord};
+
+/// Verifies the signatures of an envelope, and returns who signed.
+pub type VerifyEnvelope<'a> = &'a dyn Fn(&Envelope) -> Result<Vec<String>, ThresholdError>;
+
+/// What decides about releases.
+#[derive(Clone, Copy)]
+pub struct ReleaseFollowing<'a> {
+    /// Verifies signatures.
+    pub verify: VerifyEnvelope<'a>,
+    /// Name of this machine, for waves.
+    pub node: &'a str,
+    /// Rules of acceptance.
+    pub rules: AcceptanceRules<'a>,
+}
+
+/// Release that comes next.
+struct NextRelease {
+    envelope: Envelope,
+    release: Release,
+    signed_by: Vec<String>,
+}
+
+impl NextRelease {
+    fn version(&self) -> VersionId {
+        VersionId::Number(self.release.version)
+    }
+}
+
+impl Following<'_> {
+    /// Returns the release that comes next, unpacked into a private directory and checked; `None` if nothing is new.
+    pub(super) async fn preview_release(
+        &self,
+        rules: &ReleaseFollowing<'_>,
+        record: Option<&SourceRecord>,
+        private: &Path,
+    ) -> Result<Option<NextVersion>, NotAccepted> {
+        let accepted = record.and_then(|record| record.accepted.accepted());
+        let Some(next) = self.next_release(rules, accepted.as_ref(), private).await? else { return Ok(None) };
+        let path = self.preview_directory(private, PREVIEW)?;
+        self.address.unpack(&next.release, &path, self.doors, private).await?;
+        self.checked_release(rules, next, accepted.as_ref(), &path).map(Some)
+    }
+
+    /// Returns the release that comes next, unpacked and checked; `None` if nothing is new.
+    pub(super) async fn try_release(
+        &self,
+        rules: &ReleaseFollowing<'_>,
+        cache: &SourceCache,
+        record: Option<&SourceRecord>,
+    ) -> Result<Option<NextVersion>, NotAccepted> {
+        let accepted = record.and_then(|record| record.accepted.accepted());
+        let is_whole = record.is_none_or(|record| cache.has_version(&record.accepted.digest));
+        // A version that was lost is fetched again.
+        let scratch = cache.scratch();
+        let found = self.next_release(rules, accepted.as_ref(), scratch).await?;
+        let next = match found {
+            None if !is_whole => self.offered(rules, accepted.as_ref(), scratch).await?.map(|(next, _)| next),
+            found => found,
+        };
+        let Some(next) = next else { return Ok(None) };
+        let path = if cache.has_version(&next.release.bundle.sha256) {
+            cache.version(&next.release.bundle.sha256)
+        } else {
+            let path = cache.stage()?;
+            self.address.unpack(&next.release, &path, self.doors, scratch).await?;
+            path
+        };
+        self.checked_release(rules, next, accepted.as_ref(), &path).map(Some)
+    }
+
+    fn checked_release(
+        &self,
+        rules: &ReleaseFollowing<'_>,
+        next: NextRelease,
+        accepted: Option<&Accepted>,
+        path: &Path,
+    ) -> Result<NextVersion, NotAccepted> {
+        let after = rules.rules.accept(&next.release, accepted);
+        let version = AcceptedVersion::new(&next.release, &after, self.now, next.signed_by);
+        self.checked(&version, path)?;
+        Ok(NextVersion { version, path: path.to_owned(), envelope: Some(next.envelope) })
+    }
+
+    /// Returns the release that comes next, if it is time for it; `None` if nothing is new.
+    async fn next_release(
+        &self,
+        rules: &ReleaseFollowing<'_>,
+        accepted: Option<&Accepted>,
+        scratch: &Path,
+    ) -> Result<Option<NextRelease>, NotAccepted> {
+        let Some((next, newness)) = self.offered(rules, accepted, scratch).await? else { return Ok(None) };
+        if newness == Newness::Same {
+            return Ok(None);
+        }
+        if let Some(reason) = self.address.hold(self.doors, scratch).await? {
+            return Err(NotAccepted::Held { version: next.version(), reason });
+        }
+        if accepted.is_some() {
+            check_wave(rules, &next, accepted)?;
+        }
+        Ok(Some(next))
+    }
+
+    /// Returns what the source offers, verified, and whether it is new.
+    async fn offered(
+        &self,
+        rules: &ReleaseFollowing<'_>,
+        accepted: Option<&Accepted>,
+        scratch: &Path,
+    ) -> Result<Option<(NextRelease, Newness)>, NotAccepted> {
+        let bytes = self.address.envelope(self.doors, scratch).await?;
+        let envelope = Envelope::parse(&bytes)?;
+        let signed_by = (rules.verify)(&envelope)?;
+        let release = Release::parse(envelope.payload())?;
+        let next = NextRelease { envelope, release, signed_by };
+        let newness = rules.rules.check(&next.release, accepted);
+        let newness = newness.map_err(|source| NotAccepted::Refused { version: next.version(), source })?;
+        Ok(Some((next, newness)))
+    }
+}
+
+/// Checks that the wave of this machine has come. A first version is for every machine at once.
+fn check_wave(
+    rules: &ReleaseFollowing<'_>,
+    next: &NextRelease,
+    accepted: Option<&Accepted>,
+) -> Result<(), NotAccepted> {
+    let (release, version) = (&next.release, next.version());
+    let due = release.waves.due(release.channel.as_str(), rules.node, release.issued);
+    let Some(due) = due else { return Err(NotAccepted::NoWave { version }) };
+    let due = due + splay_of(rules.node, &release.bundle.sha256, release.splay);
+    if rules.rules.time(accepted) < due { Err(NotAccepted::Waiting { version, due }) } else { Ok(()) }
+}

@@ -172,3 +172,83 @@ fn a_timer_follows_a_branch() {
     let expected = "/site#main --signers none ";
     assert!(called.stdout.contains(expected), "{}", called.shown());
 }
+
+#[test]
+fn a_source_is_rewound_until_a_newer_version_comes() {
+    let scratch = site();
+    let text = || scratch.read("text").unwrap_or_default();
+    succeeded(apply(&scratch, "signers", &[]));
+    let name =
+        document(&scratch, &["source", "list", "--json"])[0]["name"].as_str().expect("a name").to_owned();
+    let rewind = |options: &[&str]| ccm(&scratch, &[&["source", "rewind", &*name], options].concat()).run();
+    let first = rewind(&["--reason", "x"]);
+    assert!(
+        first.code == 1 && first.stderr.contains("no version was accepted before commit"),
+        "{}",
+        first.shown()
+    );
+    let commit =
+        |name: &str| shell(&format!("git -C site rev-parse {name}"), scratch.path())[..12].to_owned();
+    publish(&scratch, "two", true);
+    succeeded(apply(&scratch, "signers", &[]));
+    let rewound = succeeded(rewind(&["--reason", "two breaks\u{1b} the shop"]));
+    let (one, two) = (commit("main~1"), commit("main"));
+    let expected = format!("{name}: runs apply commit {one}, until one comes after commit {two}\n");
+    assert_eq!(rewound.stdout, expected);
+    for _ in 0..2 {
+        let applied = succeeded(apply(&scratch, "signers", &[]));
+        let note = format!("is rewound to commit {one}: two breaks");
+        assert!(applied.stderr.contains(&note) && !applied.stderr.contains('\u{1b}'), "{}", applied.shown());
+        assert_eq!(text(), "one");
+    }
+    let noop = succeeded(apply(&scratch, "signers", &["--noop"]));
+    assert!(noop.stdout.contains("unchanged"), "{}", noop.shown());
+    let listed = succeeded(ccm(&scratch, &["source", "list"]).run());
+    assert!(listed.stdout.contains(&format!("rewound to commit {one}: two breaks")), "{}", listed.shown());
+    let again = rewind(&["--reason", "more"]);
+    assert!(again.code == 1 && again.stderr.contains("was rewound to commit"), "{}", again.shown());
+    // Forward, back, and past it.
+    succeeded(rewind(&["--forward"]));
+    succeeded(apply(&scratch, "signers", &[]));
+    assert_eq!(text(), "two");
+    let not = rewind(&["--forward"]);
+    assert!(not.code == 1 && not.stderr.contains("the source was not rewound"), "{}", not.shown());
+    succeeded(rewind(&["--reason", "again"]));
+    publish(&scratch, "three", true);
+    succeeded(apply(&scratch, "signers", &[]));
+    assert_eq!(text(), "three");
+    let listed = document(&scratch, &["source", "list", "--json"]);
+    assert!(listed[0].get("rewound").is_none(), "{listed}");
+    let unknown = ccm(&scratch, &["source", "rewind", "nobody", "--forward"]).run();
+    assert!(unknown.code == 1 && unknown.stderr.contains("there is no source nobody"), "{}", unknown.shown());
+}
+
+#[test]
+fn a_source_is_validated_without_being_accepted() {
+    let scratch = site();
+    let address = address(&scratch);
+    let validate = |options: &[&str]| {
+        let state = scratch.state().display().to_string();
+        let words = ["validate", "--state-dir", &*state, "--from", &*address, "--signers", "signers"];
+        let words = [&words[..], options].concat();
+        ccm(&scratch, &words).run()
+    };
+    let valid = succeeded(validate(&[]));
+    assert!(valid.stdout.contains(":site.yaml is valid: 1 resource"), "{}", valid.shown());
+    let sources = document(&scratch, &["source", "list", "--json"]);
+    assert_eq!(sources.as_array().map(Vec::len), Some(0), "{sources}");
+    let json = succeeded(validate(&["--json"]));
+    let json: Value = serde_json::from_str(&json.stdout).expect("a document");
+    assert_eq!(json["manifests"][0]["valid"], true, "{json}");
+    succeeded(apply(&scratch, "signers", &[]));
+    scratch.write("site/site.yaml", "ccm: {resources: [{file: [{/x: {contnet: y}}]}]}\n");
+    commit(&scratch, "broken", true);
+    let broken = validate(&[]);
+    assert_eq!(broken.code, 1, "{}", broken.shown());
+    assert!(broken.stderr.contains("what the source offers is refused: commit "), "{}", broken.shown());
+    assert!(broken.stderr.contains("its manifest has 1 error"), "{}", broken.shown());
+    let several = validate(&["a.yaml", "b.yaml"]);
+    assert!(several.code == 64 && several.stderr.contains("there is one manifest"), "{}", several.shown());
+    let nats = ccm(&scratch, &["validate", "--from", "nats://h/base", "--signers", "none"]).run();
+    assert!(nats.code == 1 && nats.stderr.contains("sources of nats are not supported"), "{}", nats.shown());
+}

@@ -272,7 +272,7 @@ fn mistakes_with_sources_are_told() {
         (
             &["apply", "--from", "base.release", "--signers", "signers", "a.yaml", "b.yaml"],
             64,
-            "one manifest is applied",
+            "there is one manifest",
         ),
         (&["apply", "--signers", "signers", "site/site.yaml"], 64, "--from <SOURCE>"),
         (&["source", "forget", "base"], 1, "there is no source base"),

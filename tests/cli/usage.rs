@@ -31,11 +31,16 @@ fn help_lists_the_options_of_each_command() {
     assert_snapshot!("help", help(&[]).shown());
     assert_snapshot!("help_apply", help(&["apply"]).shown());
     let inputs = "--data --hiera --data-any --fact --facts";
+    let source =
+        "--from --signers --threshold --channel --root --allow-rewind --fetch-wait --ca-file --bootstrap";
     for (command, usage, options) in [
         (
             "validate",
-            "[OPTIONS] <MANIFEST>...",
-            format!("--strict --no-files V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output --json"),
+            "[OPTIONS] [MANIFEST]...",
+            format!(
+                "--strict --no-files V Source {source} Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output \
+                 --json Record --state-dir"
+            ),
         ),
         (
             "graph",
@@ -88,7 +93,7 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] [MANIFEST]",
             format!(
                 "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V \
-                 Source --from --signers --threshold --channel --root --allow-rewind --fetch-wait --ca-file --bootstrap Data {inputs} --no-env Limits --timeout \
+                 Source {source} Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
@@ -137,6 +142,7 @@ fn help_lists_the_options_of_releases_and_sources() {
         ("release show", "[OPTIONS] <FILE>", "V Output --output --json"),
         ("source list", "[OPTIONS]", "V Output --output --json Record --state-dir"),
         ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir"),
+        ("source rewind", "[OPTIONS] <NAME>", "--reason --forward V Record --state-dir"),
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let called = ccm(&scratch, &words).default_state().run();
@@ -207,7 +213,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
         ("apply m.yaml --nop", "argument '--nop'", "'--noop'"),
         ("--noop m.yaml", "argument '--noop'", "`ccm apply`, `ccm timer install` and `ccm timer migrate`"),
         ("apply m.yaml --max-age 2h", "argument '--max-age'", "`ccm status`"),
-        ("validate m.yaml --state-dir /state", "argument '--state-dir'", "`ccm history` and other commands"),
+        ("graph m.yaml --state-dir /state", "argument '--state-dir'", "`ccm validate` and other commands"),
         ("apply m.yaml --frobnicate", "argument '--frobnicate'", ""),
         ("status site.yaml", "unexpected argument 'site.yaml'", "`--manifest site.yaml`"),
     ] {
@@ -219,7 +225,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 15] = [
+const WITHOUT_DOCUMENT: [&str; 16] = [
     "init",
     "timer install",
     "timer migrate",
@@ -234,6 +240,7 @@ const WITHOUT_DOCUMENT: [&str; 15] = [
     "status forget",
     "release sign",
     "source forget",
+    "source rewind",
     "mcp",
 ];
 

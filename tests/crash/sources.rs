@@ -152,7 +152,7 @@ impl<'o> Machine<'o> {
         for source in self.sources() {
             let unfinished = ["store/.new", ".repository", ".old-objects"];
             let is_left = |name: &&str| source.join(name).exists();
-            if shown(&source).starts_with('.') || unfinished.iter().any(|name| is_left(&name)) {
+            if shown(&source).starts_with('.') || unfinished.iter().any(is_left) {
                 return Err(format!("left behind: {}", source.display()));
             }
         }

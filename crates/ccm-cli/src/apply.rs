@@ -15,6 +15,7 @@ use crate::arguments::{ApplyArguments, JsonForm, ReportFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::reactor::{SharedRun, supervise};
+use crate::source::FromRequest;
 use crate::{listeners, pause, session, source};
 
 pub(crate) use runs::report_record_errors;
@@ -67,7 +68,7 @@ impl ApplyContext {
         }
         let accepts = !(arguments.noop || arguments.render);
         let mode = if accepts { RunMode::Apply } else { RunMode::Plan };
-        let from = source::follow(arguments, session, mode, console).await?;
+        let from = source::follow(FromRequest::of_apply(arguments), session, mode, console).await?;
         let sources = match from.manifest() {
             Some(manifest) => vec![manifest],
             None => self.sources(session)?,

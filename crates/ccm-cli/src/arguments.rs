@@ -78,7 +78,7 @@ pub(crate) use release::{
 };
 pub(crate) use service::ServiceArguments;
 #[cfg(feature = "archive")]
-pub(crate) use source::{SourceCommand, SourceForgetArguments, SourceListArguments};
+pub(crate) use source::{SourceCommand, SourceForgetArguments, SourceListArguments, SourceRewindArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
 pub(crate) use timer::{

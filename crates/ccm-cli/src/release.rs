@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::approve::manifest::key_name;
 use crate::arguments::{
-    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, OutputArguments,
+    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, FromArguments, OutputArguments,
     ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments,
-    ReleaseVerifyArguments, ValidateArguments, ValueArguments,
+    ReleaseVerifyArguments, StateArguments, ValidateArguments, ValueArguments,
 };
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
@@ -76,6 +76,7 @@ fn validation_of(arguments: &ReleaseBuildArguments) -> ValidateArguments {
         manifests: vec![arguments.directory.clone()],
         strict: false,
         no_files: arguments.no_files,
+        from: FromArguments::default(),
         values: ValueArguments {
             data: DataArguments::default(),
             facts: FactArguments::default(),
@@ -84,6 +85,7 @@ fn validation_of(arguments: &ReleaseBuildArguments) -> ValidateArguments {
         matrix: arguments.matrix.clone(),
         limits: arguments.limits.clone(),
         output: OutputArguments { format: DocumentFormat::Text, json: false },
+        state: StateArguments::default(),
     }
 }
 

@@ -138,7 +138,8 @@ fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
 /// Refuses a manifest with errors, and names that are not in it.
 fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> CommandResult<()> {
     let values = session::values(&apply.values);
-    let from = block_on(source::follow(apply, session, RunMode::Plan, console))??;
+    let from =
+        block_on(source::follow(source::FromRequest::of_apply(apply), session, RunMode::Plan, console))??;
     let source = from.manifest().unwrap_or_else(|| manifest::source(manifest_path(apply)));
     let input = session.read(source, &values, apply.limits.max_manifest_size)?;
     let loaded = manifest::load(console, session, &input)?;

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use ccm_runtime::model::{Diagnostic, DiagnosticKind, Severity};
 use ccm_runtime::{
-    ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding, ValidatedChild,
-    ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent, printed,
-    shared_findings,
+    ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, RunMode, Session, SharedFinding,
+    ValidatedChild, ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent,
+    printed, shared_findings,
 };
 
 use crate::arguments::{DocumentFormat, ValidateArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
+use crate::reactor::block_on;
+use crate::source::{self, FromRequest};
 use crate::{data_explanation, diagnostics, manifest, session};
 
 /// Manifest to check, or the reason why it can't be read.
@@ -32,15 +34,40 @@ struct GivenManifests {
 
 /// Checks manifests.
 pub(crate) fn run(arguments: &ValidateArguments, is_verbose: bool, console: &Console) -> CommandResult {
-    let session = session::open(console);
-    let GivenManifests { given, not_manifests, children } = collect(arguments, &session)?;
+    let session = session::open_with(console, &arguments.state);
+    let request = FromRequest {
+        from: &arguments.from,
+        manifests: &arguments.manifests,
+        values: &arguments.values,
+        max_size: arguments.limits.max_manifest_size,
+        consequence: "nothing was checked",
+    };
+    let from = block_on(source::follow(request, &session, RunMode::Plan, console));
+    let from = from.map_err(|error| CommandError::setup(&error))??;
+    let result = check_all(arguments, is_verbose, console, &session, from.manifest());
+    match from.refused() {
+        Some(reason) if result.is_ok() => {
+            Err(CommandError::new(format!("what the source offers is refused: {reason}")))
+        }
+        _ => result,
+    }
+}
+
+fn check_all(
+    arguments: &ValidateArguments,
+    is_verbose: bool,
+    console: &Console,
+    session: &Session,
+    from: Option<ManifestSource>,
+) -> CommandResult {
+    let GivenManifests { given, not_manifests, children } = collect(arguments, session, from)?;
     for Given { name, input } in given.iter().skip(1) {
         if let Err(error) = input {
             manifest::refuse_possible_value(Path::new(name), &arguments.values, error)?;
         }
     }
     if arguments.output.format == DocumentFormat::Json {
-        return document(arguments, console, &session, &given, (not_manifests, children));
+        return document(arguments, console, session, &given, (not_manifests, children));
     }
     for name in &not_manifests {
         console.note(&format!("{name} is left out: it has no `ccm` key"));
@@ -54,20 +81,29 @@ pub(crate) fn run(arguments: &ValidateArguments, is_verbose: bool, console: &Con
         return Err(CommandError::new(message).hint("a manifest is a YAML file with a `ccm` key"));
     }
     if let [given] = &*given {
-        return check(arguments, is_verbose, console, &session, given);
+        return check(arguments, is_verbose, console, session, given);
     }
     // The results are shown in the order of the manifests.
-    let checked = given.iter().map(|given| check(arguments, is_verbose, console, &session, given));
+    let checked = given.iter().map(|given| check(arguments, is_verbose, console, session, given));
     match checked.filter_map(Result::err).inspect(|error| console.error(error)).count() {
         0 => Ok(ExitCode::Success),
         invalid => Err(manifest::invalid_of_several(invalid, given.len())),
     }
 }
 
-/// Reads the manifests of the command line, and those below its directories.
-fn collect(arguments: &ValidateArguments, session: &Session) -> CommandResult<GivenManifests> {
+/// Reads the manifest of a source, or the manifests of the command line and those below its directories.
+fn collect(
+    arguments: &ValidateArguments,
+    session: &Session,
+    from: Option<ManifestSource>,
+) -> CommandResult<GivenManifests> {
     let values = session::values(&arguments.values);
     let read = |source: ManifestSource| session.read(source, &values, arguments.limits.max_manifest_size);
+    if let Some(source) = from {
+        let name = source.name();
+        let given = vec![Given { name, input: read(source) }];
+        return Ok(GivenManifests { given, not_manifests: Vec::new(), children: Vec::new() });
+    }
     let (mut manifests, mut others) = (Vec::new(), Vec::new());
     let mut found_below: Vec<usize> = Vec::new();
     for path in &arguments.manifests {
@@ -184,7 +220,7 @@ fn validation_error(arguments: &ValidateArguments, input: &Input, error: Validat
 #[cfg(feature = "archive")]
 pub(crate) fn check_silently(arguments: &ValidateArguments, console: &Console) -> CommandResult<()> {
     let session = session::open(console);
-    for Given { name, input } in collect(arguments, &session)?.given {
+    for Given { name, input } in collect(arguments, &session, None)?.given {
         let input = input?;
         if arguments.matrix.is_empty() {
             let validation = strictly(arguments, session.validate(&input, extent(arguments)));

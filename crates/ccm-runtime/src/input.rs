@@ -90,6 +90,15 @@ impl ManifestSource {
         without_parents(&path, files).display().to_string()
     }
 
+    /// Returns the name in messages: the path as it was given.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Accepted { name, .. } => name.clone(),
+            Self::StandardInput => STANDARD_INPUT.to_owned(),
+        }
+    }
+
     /// Returns the version of the source that the manifest comes from.
     pub(crate) fn version(&self) -> Option<SourceVersion> {
         match self {

@@ -18,7 +18,9 @@ use crate::input::{GivenValues, ManifestSource};
 use crate::run::RunMode;
 use crate::session::{Session, absolute_path};
 
-pub use ccm_source::{AddressError, CacheError, Followed, KeptKind, KeptReason, SourceRecord};
+pub use ccm_source::{
+    AddressError, CacheError, Followed, KeptKind, KeptReason, RewindError, RewoundVersion, SourceRecord,
+};
 
 /// Namespace of the signatures of commits.
 const COMMIT_NAMESPACE: &str = "git";
@@ -116,6 +118,9 @@ pub enum SourceError {
         /// Reason, as a clause.
         reason: String,
     },
+    /// A source can't be rewound.
+    #[error(transparent)]
+    Rewind(#[from] RewindError),
     /// No command can be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -187,7 +192,7 @@ impl Session {
         let now = self.doors.clock.now();
         let commands;
         let executor;
-        let (variables, rules) = (proxy_variables(&environment), self.rules(options, now));
+        let (variables, rules) = (proxy_variables(&environment), release_rules(options, now));
         let rules = if address.is_branch() {
             commands = self.commands()?;
             executor = LocalExecutor::new(commands, commands, &*self.doors.files);
@@ -230,15 +235,6 @@ impl Session {
             followed,
             _private: private,
         })
-    }
-
-    fn rules<'o>(&self, options: &'o SourceOptions, now: SystemTime) -> AcceptanceRules<'o> {
-        AcceptanceRules {
-            channel: options.channel.as_ref(),
-            now,
-            program: program_version(),
-            built: program_date(),
-        }
     }
 
     /// Verifies the signature of a commit, and returns who signed.
@@ -289,6 +285,30 @@ impl Session {
         Ok(SourceCache::open(&state, name)?.forget()?)
     }
 
+    /// Goes back to the version before that is kept of a source, until a newer one comes. Returns `None` if nothing is known
+    /// of the source.
+    pub fn rewind_source(&self, name: &str, reason: &str) -> Result<Option<SourceRecord>, SourceError> {
+        let now = self.doors.clock.now();
+        self.known_source(name, |cache| cache.rewind(reason, now))
+    }
+
+    /// Applies the version again that was accepted of a source. Returns `None` if nothing is known of the source.
+    pub fn forward_source(&self, name: &str) -> Result<Option<SourceRecord>, SourceError> {
+        self.known_source(name, SourceCache::forward)
+    }
+
+    fn known_source<T>(
+        &self,
+        name: &str,
+        change: impl FnOnce(&SourceCache) -> Result<T, RewindError>,
+    ) -> Result<Option<T>, SourceError> {
+        let state = self.state_path()?;
+        if !SourceCache::names(&state)?.iter().any(|known| known == name) {
+            return Ok(None);
+        }
+        Ok(Some(change(&SourceCache::open(&state, name)?)?))
+    }
+
     /// Checks the manifest of a version that was unpacked. The error is a clause.
     fn check_version(
         &self,
@@ -318,6 +338,15 @@ impl Session {
             format!(": {}", escape_control(&format!("{location}{}", found.message)))
         });
         Err(format!("its manifest has {}{first}", errors.count()))
+    }
+}
+
+fn release_rules(options: &SourceOptions, now: SystemTime) -> AcceptanceRules<'_> {
+    AcceptanceRules {
+        channel: options.channel.as_ref(),
+        now,
+        program: program_version(),
+        built: program_date(),
     }
 }
 

@@ -29,6 +29,10 @@ const REPOSITORY: &str = ".repository";
 const OBJECTS: &str = "objects";
 /// Directory of the packs in that.
 const PACK: &str = "pack";
+/// End of the name of a pack.
+const PACK_ENDING: &str = ".pack";
+/// End of the name of the index of a pack.
+const INDEX_ENDING: &str = ".idx";
 /// Objects of a branch that are replaced.
 const OLD_OBJECTS: &str = ".old-objects";
 /// End of the name of a release in the store.
@@ -202,7 +206,7 @@ impl SourceCache {
     pub fn packs(&self) -> usize {
         let packs = self.base.enter(OBJECTS).and_then(|objects| objects.enter(PACK));
         let names = packs.and_then(|packs| packs.names()).unwrap_or_default();
-        names.iter().filter(|name| name.ends_with(".pack")).count()
+        names.iter().filter(|name| name.ends_with(PACK_ENDING)).count()
     }
 
     /// Keeps the objects of the repository that a branch was fetched into: in place of those from before if they are the
@@ -224,7 +228,7 @@ impl SourceCache {
             let into = self.base.make(OBJECTS).and_then(|objects| objects.make(PACK)).map_err(at(OBJECTS))?;
             let mut names = from.names().map_err(at(OBJECTS))?;
             // git looks for the index of a pack first.
-            names.sort_by_key(|name| name.ends_with(".idx"));
+            names.sort_by_key(|name| name.ends_with(INDEX_ENDING));
             for name in names {
                 from.rename_into(&name, &into, &name).map_err(at(OBJECTS))?;
             }
@@ -251,7 +255,7 @@ impl SourceCache {
         let digest = &*record.accepted.digest;
         let at = |name: &str| failed(store.path(), name, "written");
         let (name, content) = match envelope {
-            Some(envelope) => (format!("{digest}{RELEASE}"), envelope.content().to_owned()),
+            Some(envelope) => (format!("{digest}{RELEASE}"), envelope.content()),
             None => (format!("{digest}{COMMIT}"), json(&record.accepted, store.path())?),
         };
         store.replace(&name, content.as_bytes()).map_err(at(&name))?;
@@ -312,8 +316,14 @@ impl SourceCache {
     /// Removes versions that are not needed any more. A version that can't be removed is tried again.
     fn prune(&self, record: &SourceRecord) {
         let Ok(store) = self.store() else { return };
-        let kept = [Some(&record.accepted.digest), record.applied.as_ref(), record.before.as_ref()];
-        let is_kept = |digest: &str| kept.iter().flatten().any(|kept| *kept == digest);
+        let digest = |version: Option<&AcceptedVersion>| version.map(|version| version.digest.clone());
+        let kept = [
+            Some(record.accepted.digest.clone()),
+            record.applied.clone(),
+            digest(record.before.as_ref()),
+            digest(Some(record.current())),
+        ];
+        let is_kept = |digest: &str| kept.iter().flatten().any(|kept| kept == digest);
         for name in store.names().unwrap_or_default() {
             match name.strip_suffix(RELEASE).or(name.strip_suffix(COMMIT)) {
                 Some(digest) if !is_kept(digest) => drop(store.remove_unsynced(&name)),

@@ -13,7 +13,7 @@ use ccm_release::Envelope;
 use crate::address::{SourceAddress, SourcePlace};
 use crate::cache::{CacheError, SourceCache};
 use crate::offer::{FetchError, SourceDoors};
-use crate::record::{AcceptedVersion, KeptReason, SourceRecord};
+use crate::record::{AcceptedVersion, KeptReason, RewoundVersion, SourceRecord};
 
 pub use branch::{BranchFollowing, VerifyCommit};
 use not_accepted::NotAccepted;
@@ -72,6 +72,8 @@ pub struct Followed {
     pub kept: Option<KeptReason>,
     /// The reason is another one than before.
     pub is_reason_new: bool,
+    /// Somebody has gone back to this version.
+    pub rewound: Option<RewoundVersion>,
 }
 
 /// Reason for which nothing of a source can be applied.
@@ -112,8 +114,18 @@ impl Following<'_> {
             (Ok(Some(next)), record) => {
                 let record = self.record_of(&next.version, record);
                 let path = cache.accept(next.envelope.as_ref(), &record)?;
-                let version = record.accepted;
-                return Ok(Followed { name, path, version, is_new: true, kept: None, is_reason_new: false });
+                let path = path.with_file_name(&record.current().digest);
+                let (version, rewound) = (record.current().clone(), record.rewound);
+                let is_new = rewound.is_none();
+                return Ok(Followed {
+                    name,
+                    path,
+                    version,
+                    is_new,
+                    kept: None,
+                    is_reason_new: false,
+                    rewound,
+                });
             }
             (Ok(None), Some(record)) => (record, None),
             (Ok(None), None) => return Err(self.nothing("the source offers nothing".to_owned())),
@@ -124,7 +136,7 @@ impl Following<'_> {
             }
         };
         cache.discard()?;
-        if !cache.has_version(&record.accepted.digest) {
+        if !cache.has_version(&record.current().digest) {
             return Err(self.nothing("the version that was accepted is lost".to_owned()));
         }
         let is_reason_new =
@@ -133,9 +145,9 @@ impl Following<'_> {
         if is_reason_new {
             cache.write(&record)?;
         }
-        let path = cache.version(&record.accepted.digest);
-        let SourceRecord { accepted: version, kept, .. } = record;
-        Ok(Followed { name, path, version, is_new: false, kept, is_reason_new })
+        let (path, version) = (cache.version(&record.current().digest), record.current().clone());
+        let SourceRecord { rewound, kept, .. } = record;
+        Ok(Followed { name, path, version, is_new: false, kept, is_reason_new, rewound })
     }
 
     /// Shows which version would be applied, and accepts nothing. A new version is unpacked into a private directory.
@@ -153,7 +165,15 @@ impl Following<'_> {
         };
         let kept = match (result, &record) {
             (Ok(Some(NextVersion { version, path, .. })), _) => {
-                return Ok(Followed { name, path, version, is_new: true, kept: None, is_reason_new: false });
+                return Ok(Followed {
+                    name,
+                    path,
+                    version,
+                    is_new: true,
+                    kept: None,
+                    is_reason_new: false,
+                    rewound: None,
+                });
             }
             (Ok(None), Some(_)) => None,
             (Ok(None), None) => return Err(self.nothing("the source offers nothing".to_owned())),
@@ -161,9 +181,10 @@ impl Following<'_> {
             (Err(error), Some(record)) => Some(self.kept(&error, record.kept.as_ref())),
         };
         let Some(record) = record else { return Err(self.nothing("nothing was accepted".to_owned())) };
-        let path = SourceCache::path_of(state, &name, &record.accepted.digest);
+        let version = record.current().clone();
+        let path = SourceCache::path_of(state, &name, &version.digest);
         let is_reason_new = kept.is_some();
-        Ok(Followed { name, path, version: record.accepted, is_new: false, kept, is_reason_new })
+        Ok(Followed { name, path, version, is_new: false, kept, is_reason_new, rewound: record.rewound })
     }
 
     /// Returns the version that comes next, unpacked and checked; `None` if nothing is new.
@@ -194,16 +215,23 @@ impl Following<'_> {
         (self.check)(path).map_err(failed)
     }
 
-    /// Returns the record after a version was accepted.
+    /// Returns the record after a version was accepted. A version that was only fetched again changes nothing else.
     fn record_of(&self, version: &AcceptedVersion, before: Option<SourceRecord>) -> SourceRecord {
-        SourceRecord {
+        let record = SourceRecord {
             source: self.address.to_string(),
             signers: self.signers.to_owned(),
             threshold: self.threshold,
             accepted: version.clone(),
             applied: before.as_ref().and_then(|before| before.applied.clone()),
-            before: before.map(|before| before.accepted.digest),
+            before: None,
+            rewound: None,
             kept: None,
+        };
+        match before {
+            Some(known) if known.accepted.version == version.version => {
+                SourceRecord { before: known.before, rewound: known.rewound, ..record }
+            }
+            known => SourceRecord { before: known.map(|known| known.accepted), ..record },
         }
     }
 

@@ -15,6 +15,7 @@ mod git;
 mod ignored;
 mod offer;
 mod record;
+mod rewind;
 mod tar;
 
 pub use address::{AddressError, SourceAddress};
@@ -27,4 +28,7 @@ pub use follow::{
 pub use git::{CommitError, CommitRefusal, GitError};
 pub use ignored::IgnoreError;
 pub use offer::{FetchError, SourceDoors};
-pub use record::{AcceptedCommit, AcceptedRelease, AcceptedVersion, KeptKind, KeptReason, SourceRecord};
+pub use record::{
+    AcceptedCommit, AcceptedRelease, AcceptedVersion, KeptKind, KeptReason, RewoundVersion, SourceRecord,
+};
+pub use rewind::RewindError;

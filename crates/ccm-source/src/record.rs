@@ -15,17 +15,38 @@ pub struct SourceRecord {
     pub signers: String,
     /// Number of people who have to sign.
     pub threshold: usize,
-    /// Version that is applied.
+    /// Version that is applied, unless the source was rewound.
     pub accepted: AcceptedVersion,
     /// Digest of the version that was applied without a failure last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<String>,
-    /// Digest of the version before.
+    /// Version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
+    pub before: Option<AcceptedVersion>,
+    /// Earlier version that somebody has gone back to, until a newer one comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewound: Option<RewoundVersion>,
     /// Reason for which nothing newer is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReason>,
+}
+
+/// Version that is applied in place of the one that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RewoundVersion {
+    /// The version.
+    pub version: AcceptedVersion,
+    /// Reason that the person gave.
+    pub reason: String,
+    /// Time at which the source was rewound, by RFC 3339.
+    pub since: String,
+}
+
+impl SourceRecord {
+    /// Returns the version that is applied.
+    pub fn current(&self) -> &AcceptedVersion {
+        self.rewound.as_ref().map_or(&self.accepted, |rewound| &rewound.version)
+    }
 }
 
 /// Version of a source that was accepted.

@@ -56,6 +56,7 @@ impl CliCommand {
     fn state_arguments(&mut self) -> Option<&mut StateArguments> {
         match self {
             Self::Apply(apply) => Some(&mut apply.state),
+            Self::Validate(validate) => Some(&mut validate.state),
             Self::History(history) => Some(&mut history.state),
             Self::Status(status) => Some(status.state_arguments()),
             Self::Pause(pause) => Some(&mut pause.state),
@@ -70,9 +71,10 @@ impl CliCommand {
             #[cfg(feature = "archive")]
             Self::Source(InnerCommands(super::SourceCommand::Forget(forget))) => Some(&mut forget.state),
             #[cfg(feature = "archive")]
+            Self::Source(InnerCommands(super::SourceCommand::Rewind(rewind))) => Some(&mut rewind.state),
+            #[cfg(feature = "archive")]
             Self::Release(_) => None,
-            Self::Validate(_)
-            | Self::Timer(_)
+            Self::Timer(_)
             | Self::Graph(_)
             | Self::Policy(_)
             | Self::Approvals(_)
@@ -157,7 +159,9 @@ mod tests {
             ("source list", true),
             #[cfg(feature = "archive")]
             ("source forget base", true),
-            ("validate m.yaml", false),
+            #[cfg(feature = "archive")]
+            ("source rewind base --forward", true),
+            ("validate m.yaml", true),
             ("graph m.yaml", false),
             ("facts", false),
             ("hiera parse", false),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OutputArguments, SizeArguments, ValueArguments, headings};
+use super::{FromArguments, OutputArguments, SizeArguments, StateArguments, ValueArguments, headings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +12,7 @@ Examples:
   ccm validate manifests/ --strict --output json
   ccm validate site.yaml --matrix facts/web1.yaml facts/db1.yaml
   ccm validate manifests/ --no-files               in a pipeline without the secrets of the machine
+  ccm validate --from https://example.com/base.release --signers signers
 
 `ccm facts --yaml` on a machine writes a file for --facts and --matrix.
 Documentation: /usr/share/doc/ccm/validate.md, or docs/validate.md in the source";
@@ -22,7 +23,9 @@ const FACTS: &str = "Use only the facts in this YAML or JSON file, and none of t
 #[command(after_help = EXAMPLES, mut_arg("facts", |facts| facts.help(FACTS)))]
 pub(crate) struct ValidateArguments {
     /// Manifests, or directories whose YAML files with a `ccm` key are checked; `-` is standard input
-    #[arg(value_name = "MANIFEST", required = true, num_args = 1..)]
+    #[arg(value_name = "MANIFEST", num_args = 1..)]
+    #[cfg_attr(feature = "archive", arg(required_unless_present = "from"))]
+    #[cfg_attr(not(feature = "archive"), arg(required = true))]
     pub manifests: Vec<PathBuf>,
 
     /// Treat warnings and notes as errors
@@ -33,6 +36,9 @@ pub(crate) struct ValidateArguments {
     /// files, variables and facts may be missing
     #[arg(long)]
     pub no_files: bool,
+
+    #[command(flatten)]
+    pub from: FromArguments,
 
     #[command(flatten)]
     pub values: ValueArguments,
@@ -46,4 +52,7 @@ pub(crate) struct ValidateArguments {
 
     #[command(flatten)]
     pub output: OutputArguments,
+
+    #[command(flatten)]
+    pub state: StateArguments,
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use ccm_runtime::model::escape_control;
 use ccm_runtime::release::SignatureThreshold;
 use ccm_runtime::source::{
-    CacheError, Followed, FollowedManifest, KeptKind, SourceError, SourceOptions, SourceSigners,
+    CacheError, Followed, FollowedManifest, KeptKind, RewindError, SourceError, SourceOptions, SourceSigners,
 };
 use ccm_runtime::{Cancellation, ManifestSource, RunMode, Session};
 
-use crate::arguments::ApplyArguments;
+use super::FromRequest;
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -28,6 +28,12 @@ impl FromSource {
         self.0.as_ref().map(|followed| followed.source.clone())
     }
 
+    /// Returns the reason for which what the source offers is refused; `None` if it is not.
+    pub(crate) fn refused(&self) -> Option<String> {
+        let kept = self.0.as_ref()?.followed.kept.as_ref()?;
+        (kept.kind == KeptKind::Refused).then(|| escape_control(&kept.reason).into_owned())
+    }
+
     /// Records that the version was applied without a failure.
     pub(crate) fn mark_applied(&self, session: &Session, console: &Console) {
         if let Some(followed) = &self.0
@@ -40,17 +46,20 @@ impl FromSource {
 
 /// Fetches what the source of the command line offers, and accepts it if it comes next. A plan accepts nothing.
 pub(crate) async fn follow(
-    arguments: &ApplyArguments,
+    request: FromRequest<'_>,
     session: &Session,
     mode: RunMode,
     console: &Console,
 ) -> CommandResult<FromSource> {
-    let from = &arguments.from;
+    let FromRequest { from, consequence, .. } = request;
     let Some(address) = from.address() else { return Ok(FromSource(None)) };
-    let manifest = match &*arguments.manifests {
+    let manifest = match request.manifests {
         [] => MANIFEST.into(),
         [manifest] => manifest.clone(),
-        _ => return Err(CommandError::usage("with `--from`, one manifest is applied; nothing was run")),
+        _ => {
+            let message = format!("with `--from`, there is one manifest; {consequence}");
+            return Err(CommandError::usage(message));
+        }
     };
     let options = SourceOptions {
         address,
@@ -64,10 +73,10 @@ pub(crate) async fn follow(
         ca_file: from.ca_file.clone(),
         wait: from.fetch_wait.unwrap_or(FETCH_WAIT),
     };
-    let values = session::values(&arguments.values);
-    let mode_and_size = (mode, arguments.limits.max_manifest_size);
+    let values = session::values(request.values);
+    let mode_and_size = (mode, request.max_size);
     let followed = session.follow(&options, &values, mode_and_size, &Cancellation::never()).await;
-    let followed = followed.map_err(|error| source_error(&error).therefore("nothing was run"))?;
+    let followed = followed.map_err(|error| source_error(&error).therefore(consequence))?;
     report(&followed.followed, mode, console);
     Ok(FromSource(Some(followed)))
 }
@@ -86,6 +95,10 @@ fn report(followed: &Followed, mode: RunMode, console: &Console) {
             console.note(&format!("{name}: its history begins with {}, as with `--root`", commit.root));
         }
     }
+    if let Some(rewound) = &followed.rewound {
+        let reason = escape_control(&rewound.reason);
+        console.note(&format!("{name} is rewound to {version}: {reason}"));
+    }
     let Some(kept) = &followed.kept else { return };
     let message = format!("{name} stays at {version}: {}", escape_control(&kept.reason));
     match kept.kind {
@@ -100,6 +113,9 @@ pub(super) fn source_error(error: &SourceError) -> CommandError {
         SourceError::Address(error) => Some(error.hint().to_owned()),
         SourceError::Manifest(_) => {
             Some("name a manifest by its path in the source, such as site.yaml".to_owned())
+        }
+        SourceError::Rewind(RewindError::Again(_)) => {
+            Some("`--forward` goes back to the version that was accepted last".to_owned())
         }
         SourceError::Root(_) => {
             Some("write all of it, as `git rev-list --max-parents=0 HEAD` prints it".to_owned())

@@ -7,7 +7,9 @@ use ccm_runtime::{Session, printed};
 use serde_json::{Value, json};
 
 use super::follow::source_error;
-use crate::arguments::{DocumentFormat, SourceCommand, SourceForgetArguments, SourceListArguments};
+use crate::arguments::{
+    DocumentFormat, SourceCommand, SourceForgetArguments, SourceListArguments, SourceRewindArguments,
+};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::listeners::report_screen;
@@ -26,11 +28,12 @@ const COLUMNS: [Column; 6] = [
     Column::new("ADDRESS").cut_to(20),
 ];
 
-/// Lists or forgets sources.
+/// Lists, rewinds or forgets sources.
 pub(crate) fn run(command: &SourceCommand, console: &Console) -> CommandResult {
     match command {
         SourceCommand::List(arguments) => list(arguments, console),
         SourceCommand::Forget(arguments) => forget(arguments, console),
+        SourceCommand::Rewind(arguments) => rewind(arguments, console),
     }
 }
 
@@ -56,6 +59,13 @@ fn list(arguments: &SourceListArguments, console: &Console) -> CommandResult {
             let rows: Vec<_> = sources.iter().map(row).collect();
             let mut text = table(COLUMNS, &rows, report_screen());
             for source in &sources {
+                if let Some(rewound) = &source.record.rewound {
+                    let (version, reason) = (&rewound.version.version, escape_control(&rewound.reason));
+                    text += &format!(
+                        "{}: rewound to {version}: {reason}, since {}\n",
+                        source.name, rewound.since
+                    );
+                }
                 if let Some(kept) = &source.record.kept {
                     text +=
                         &format!("{}: {}, since {}\n", source.name, escape_control(&kept.reason), kept.since);
@@ -69,7 +79,8 @@ fn list(arguments: &SourceListArguments, console: &Console) -> CommandResult {
 
 fn row(source: &FollowedSource) -> [String; 6] {
     let accepted = &source.record.accepted;
-    let state = source.record.kept.as_ref().map_or("current", |kept| word(kept.kind));
+    let current = if source.record.rewound.is_some() { "rewound" } else { "current" };
+    let state = source.record.kept.as_ref().map_or(current, |kept| word(kept.kind));
     [
         source.name.clone(),
         accepted.channel.clone(),
@@ -105,10 +116,26 @@ fn forget(arguments: &SourceForgetArguments, console: &Console) -> CommandResult
         Ok(true) => {
             console.print(&format!("forgot {}; its next version is a first one\n", escape_control(name)))
         }
-        Ok(false) => {
-            let message = format!("there is no source {}; nothing was changed", escape_control(name));
-            Err(CommandError::new(message).hint("`ccm source list` lists the sources"))
-        }
+        Ok(false) => Err(unknown(name)),
         Err(error) => Err(source_error(&error).therefore("nothing was changed")),
     }
+}
+
+fn rewind(arguments: &SourceRewindArguments, console: &Console) -> CommandResult {
+    let session = session::open_with(console, &arguments.state);
+    let name = &arguments.name;
+    let changed = match arguments.reason.as_deref() {
+        Some(reason) if !arguments.forward => session.rewind_source(name, reason),
+        _ => session.forward_source(name),
+    };
+    let record = changed.map_err(|error| source_error(&error).therefore("nothing was changed"))?;
+    let Some(record) = record else { return Err(unknown(name)) };
+    let (current, accepted) = (&record.current().version, &record.accepted.version);
+    let until = if arguments.forward { String::new() } else { format!(", until one comes after {accepted}") };
+    console.print(&format!("{}: runs apply {current}{until}\n", escape_control(name)))
+}
+
+fn unknown(name: &str) -> CommandError {
+    let message = format!("there is no source {}; nothing was changed", escape_control(name));
+    CommandError::new(message).hint("`ccm source list` lists the sources")
 }

@@ -2,7 +2,7 @@
 
 use ccm_runtime::{ManifestSource, RunMode, Session};
 
-use crate::arguments::ApplyArguments;
+use super::FromRequest;
 use crate::console::Console;
 use crate::error::CommandResult;
 
@@ -19,6 +19,12 @@ impl FromSource {
         None
     }
 
+    /// Returns the reason for which what the source offers is refused: none.
+    #[expect(clippy::unused_self, reason = "other builds have a source")]
+    pub(crate) fn refused(&self) -> Option<String> {
+        None
+    }
+
     /// Records nothing.
     #[expect(clippy::unused_self, reason = "other builds have a source")]
     pub(crate) fn mark_applied(&self, _: &Session, _: &Console) {}
@@ -26,7 +32,7 @@ impl FromSource {
 
 /// Returns that the command line names no source.
 pub(crate) async fn follow(
-    _: &ApplyArguments,
+    _: FromRequest<'_>,
     _: &Session,
     _: RunMode,
     _: &Console,

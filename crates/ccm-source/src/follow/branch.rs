@@ -213,7 +213,8 @@ impl Following<'_> {
 
     /// Unpacks the tree of a commit under the rules of bundles.
     async fn unpack_tree(&self, archive: &Path, into: &Path, version: &VersionId) -> Result<(), NotAccepted> {
-        let failed = |source: FetchError| NotAccepted::Tree { version: version.clone(), source };
+        let failed =
+            |source: FetchError| NotAccepted::Tree { version: version.clone(), source: Box::new(source) };
         let files = self.doors.files;
         let request = ExtractRequest {
             archive: files.open(archive).map_err(|error| failed(error.into()))?,

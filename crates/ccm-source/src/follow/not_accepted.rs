@@ -41,7 +41,7 @@ pub(super) enum NotAccepted {
     #[error("{version} is refused")]
     Content { version: VersionId, source: BuildError },
     #[error("{version} is refused")]
-    Tree { version: VersionId, source: FetchError },
+    Tree { version: VersionId, source: Box<FetchError> },
     /// The command line takes the signatures away.
     #[error("its commits were signed, by {signers}, and are not verified any more with `--signers none`")]
     NoLongerSigned { signers: String },

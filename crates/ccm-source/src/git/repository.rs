@@ -160,7 +160,7 @@ impl<'a> BranchRepository<'a> {
             }
         };
         let listed = self.git.local(&["ls-tree", "-r", "-d", "-z", &tree]).await?;
-        for entry in listed.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE)) {
+        if let Some(entry) = listed.split(|byte| *byte == 0).find(|entry| entry.starts_with(SUBMODULE)) {
             let name = entry.splitn(2, |byte| *byte == b'\t').nth(1).unwrap_or_default();
             let path = String::from_utf8_lossy(name).into_owned();
             return Err(CommitRefusal::Submodule { path }.into());

@@ -7,6 +7,7 @@ use ccm_model::timestamp;
 use crate::document::Release;
 use crate::names::ChannelName;
 use crate::program_version::ProgramVersion;
+use crate::waves::splay_of;
 
 /// Maximum time by which a release may have been issued ahead of the clock.
 const MAX_AHEAD: Duration = Duration::from_secs(24 * 3600);
@@ -99,6 +100,23 @@ pub enum ReleaseRefusal {
     },
 }
 
+/// Reason for which a release that comes next is not taken yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotYet {
+    /// Hold of the server of the releases.
+    Held {
+        /// Reason.
+        reason: String,
+    },
+    /// The wave of this machine comes later.
+    Waiting {
+        /// Time from which on it is taken.
+        due: SystemTime,
+    },
+    /// No wave holds this machine.
+    NoWave,
+}
+
 impl AcceptanceRules<'_> {
     /// Decides whether a release comes after what was accepted, if anything was.
     pub fn check(&self, release: &Release, accepted: Option<&Accepted>) -> Result<Newness, ReleaseRefusal> {
@@ -133,6 +151,25 @@ impl AcceptanceRules<'_> {
             }
             _ => Ok(Newness::New),
         }
+    }
+
+    /// Decides whether this machine takes a release that comes next now, with the reason of a hold, if there is one. A first
+    /// version is for every machine at once.
+    pub fn may_begin(
+        &self,
+        release: &Release,
+        accepted: Option<&Accepted>,
+        (node, hold): (&str, Option<String>),
+    ) -> Result<(), NotYet> {
+        if let Some(reason) = hold {
+            return Err(NotYet::Held { reason });
+        }
+        if accepted.is_none() {
+            return Ok(());
+        }
+        let due = release.waves.due(release.channel.as_str(), node, release.issued);
+        let due = due.ok_or(NotYet::NoWave)? + splay_of(node, &release.bundle.sha256, release.splay);
+        if self.time(accepted) < due { Err(NotYet::Waiting { due }) } else { Ok(()) }
     }
 
     /// Returns what is written down once a release is accepted.

@@ -13,11 +13,11 @@ mod names;
 mod program_version;
 mod waves;
 
-pub use acceptance::{AcceptanceRules, Accepted, Newness, ReleaseRefusal};
+pub use acceptance::{AcceptanceRules, Accepted, Newness, NotYet, ReleaseRefusal};
 pub use document::{BundleDigest, RELEASE_NAMESPACE, Release, ReleaseError};
 pub use envelope::{
     Envelope, EnvelopeError, MAX_ENVELOPE, SignatureError, SignatureThreshold, ThresholdError,
 };
 pub use names::{ChannelName, ChannelNameError};
 pub use program_version::ProgramVersion;
-pub use waves::{Wave, WaveError, Waves, splay_of};
+pub use waves::{Wave, WaveError, Waves};

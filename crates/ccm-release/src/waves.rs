@@ -107,7 +107,7 @@ fn slot(channel: &str, node: &str) -> u64 {
 }
 
 /// Returns how long a machine waits within the time over which a release is spread. It differs from release to release.
-pub fn splay_of(node: &str, digest: &str, splay: Duration) -> Duration {
+pub(crate) fn splay_of(node: &str, digest: &str, splay: Duration) -> Duration {
     let milliseconds = u64::try_from(splay.as_millis()).unwrap_or(u64::MAX);
     let share = (u128::from(number(&["splay", node, digest])) * u128::from(milliseconds)) >> 64;
     Duration::from_millis(u64::try_from(share).unwrap_or(milliseconds))

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use ccm_model::{VersionId, timestamp};
-use ccm_release::{EnvelopeError, ReleaseError, ReleaseRefusal, ThresholdError};
+use ccm_release::{EnvelopeError, NotYet, ReleaseError, ReleaseRefusal, ThresholdError};
 
 use crate::bundle::BuildError;
 use crate::cache::CacheError;
@@ -63,6 +63,15 @@ impl NotAccepted {
             Self::Held { .. } => KeptKind::Held,
             Self::Waiting { .. } | Self::NoWave { .. } => KeptKind::Waiting,
             _ => KeptKind::Refused,
+        }
+    }
+
+    /// Returns the reason for which a release is not taken yet.
+    pub(super) fn not_yet(reason: NotYet, version: VersionId) -> Self {
+        match reason {
+            NotYet::Held { reason } => Self::Held { version, reason },
+            NotYet::Waiting { due } => Self::Waiting { version, due },
+            NotYet::NoWave => Self::NoWave { version },
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_model::VersionId;
-use ccm_release::{AcceptanceRules, Accepted, Envelope, Newness, Release, ThresholdError, splay_of};
+use ccm_release::{AcceptanceRules, Accepted, Envelope, Newness, Release, ThresholdError};
 
 use super::not_accepted::NotAccepted;
 use super::{Following, NextVersion, PREVIEW};
@@ -103,12 +103,9 @@ impl Following<'_> {
         if newness == Newness::Same {
             return Ok(None);
         }
-        if let Some(reason) = self.address.hold(self.doors, scratch).await? {
-            return Err(NotAccepted::Held { version: next.version(), reason });
-        }
-        if accepted.is_some() {
-            check_wave(rules, &next, accepted)?;
-        }
+        let hold = self.address.hold(self.doors, scratch).await?;
+        let may_begin = rules.rules.may_begin(&next.release, accepted, (rules.node, hold));
+        may_begin.map_err(|reason| NotAccepted::not_yet(reason, next.version()))?;
         Ok(Some(next))
     }
 
@@ -128,17 +125,4 @@ impl Following<'_> {
         let newness = newness.map_err(|source| NotAccepted::Refused { version: next.version(), source })?;
         Ok(Some((next, newness)))
     }
-}
-
-/// Checks that the wave of this machine has come. A first version is for every machine at once.
-fn check_wave(
-    rules: &ReleaseFollowing<'_>,
-    next: &NextRelease,
-    accepted: Option<&Accepted>,
-) -> Result<(), NotAccepted> {
-    let (release, version) = (&next.release, next.version());
-    let due = release.waves.due(release.channel.as_str(), rules.node, release.issued);
-    let Some(due) = due else { return Err(NotAccepted::NoWave { version }) };
-    let due = due + splay_of(rules.node, &release.bundle.sha256, release.splay);
-    if rules.rules.time(accepted) < due { Err(NotAccepted::Waiting { version, due }) } else { Ok(()) }
 }

@@ -124,7 +124,10 @@ impl Following<'_> {
             return Err(NotAccepted::NoBranch { branch, url });
         };
         let is_accepted = |record: &SourceRecord| matches!(&record.accepted.version, VersionId::Commit(accepted) if *accepted == commit);
-        if is_whole && record.is_some_and(is_accepted) {
+        // What was accepted without signers is verified once there are some.
+        let is_verified =
+            rules.verify.is_none() || record.is_some_and(|record| !record.accepted.signed_by.is_empty());
+        if is_whole && is_verified && record.is_some_and(is_accepted) {
             return Ok(None);
         }
         Ok(Some(OfferedCommit { commit, left: self.doors.wait.saturating_sub(duration) }))

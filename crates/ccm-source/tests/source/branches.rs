@@ -182,6 +182,9 @@ fn what_was_signed_stays_signed() {
     site.signed.set(true);
     let kept = site.follow().expect("a version");
     assert_eq!(manifest_of(&kept), "unsigned", "it is what was accepted");
+    assert!(kept.kept.expect("a reason").reason.contains("it is not signed"));
+    site.run("publish signed");
+    assert_eq!(site.follow().expect("a version").version.signed_by, ["ops"]);
 }
 
 #[test]

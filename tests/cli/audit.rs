@@ -370,3 +370,32 @@ fn seals_leave_the_machine_as_the_policy_says() {
         assert!(machine.audit(&["log"]).stdout.contains("seal 2 was not forwarded to journald"));
     }
 }
+
+#[test]
+fn a_run_of_a_signed_branch_satisfies_the_policy_and_is_recorded_with_its_commit() {
+    let Some(machine) = Machine::new() else { return };
+    machine.init();
+    machine.set_policy("callers:\n  apply: {signed: required}\n");
+    let head = shell(
+        "ssh-keygen -q -t ed25519 -N '' -C ops -f key; echo \"ops namespaces=\\\"git\\\" $(cat key.pub)\" > signers
+        export GIT_CONFIG_GLOBAL=/dev/null; key=$PWD/key; git init -q -b main site
+        printf 'ccm:\\n  resources: []\\n' > site/site.yaml; cd site; git add -A
+        git -c user.name=a -c user.email=a@b -c gpg.format=ssh -c user.signingkey=$key commit -q -S -m one
+        git rev-parse HEAD",
+        machine.0.path(),
+    );
+    let address = format!("git+file://{}#main", machine.0.at("site"));
+    let apply = |signers| machine.call(&["apply", "--from", &*address, "--signers", signers]).run();
+    let unsigned = apply("none");
+    expect_error(&unsigned, 1, &["nobody has to sign the versions of its source"]);
+    let signed = apply("signers");
+    assert_eq!(signed.code, 0, "{}", signed.shown());
+    let log = machine.log();
+    let begun = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let begun = begun.rev().find(|line| line["type"] == "run_begun").expect("a run");
+    assert_eq!(begun["source"]["version"], head.trim(), "{begun}");
+    assert!(begun["source"]["name"].as_str().is_some_and(|name| name.starts_with("site-")), "{begun}");
+    assert!(begun["source"]["digest"].as_str().is_some_and(|digest| digest.len() == 64), "{begun}");
+    let shown = machine.audit(&["log"]);
+    expect_output(&shown, 0, &[&format!(", commit {}, by ", &head[..12])]);
+}

@@ -1,6 +1,6 @@
 //! Content of the lines of the log.
 
-use ccm_model::StartedBy;
+use ccm_model::{SourceVersion, StartedBy};
 use serde::{Deserialize, Serialize};
 
 /// Person or program that caused an entry.
@@ -96,6 +96,9 @@ pub enum AuditEntry {
         /// SHA-256 over the files of the policy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<String>,
+        /// Version of the source that the manifest comes from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<SourceVersion>,
         /// The run changes nothing.
         #[serde(default, skip_serializing_if = "is_false")]
         noop: bool,

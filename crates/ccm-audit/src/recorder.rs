@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::state::Directory;
 use ccm_host::{CapturedOutput, Command, Exit, Finished, StartError, current_user, own_process, random};
-use ccm_model::{REDACTED, display_duration, sha256};
+use ccm_model::{REDACTED, SourceVersion, display_duration, sha256};
 use ccm_redaction::Secrets;
 
 use crate::checkpoint::Checkpoint;
@@ -47,6 +47,8 @@ pub struct RunStart<'a> {
     pub sha256: String,
     /// SHA-256 over the files of the policy.
     pub policy: Option<String>,
+    /// Version of the source that the manifest comes from. Its parts are no texts of a stranger.
+    pub source: Option<SourceVersion>,
     /// The run changes nothing.
     pub noop: bool,
     /// User who started the run.
@@ -97,12 +99,13 @@ impl AuditRecorder {
 
     /// Records that a run began.
     pub fn begin_run(&mut self, start: &RunStart<'_>, now: SystemTime) -> Result<(), OpenError> {
-        let RunStart { run, manifest, sha256, policy, noop, by } = start;
+        let RunStart { run, manifest, sha256, policy, source, noop, by } = start;
         let entry = AuditEntry::RunBegun {
             run: self.text(run),
             manifest: self.text(manifest),
             sha256: sha256.clone(),
             policy: policy.clone(),
+            source: source.clone(),
             noop: *noop,
             by: by.clone(),
         };

@@ -186,7 +186,7 @@ impl ActiveRun<'_> {
         let Some(audit) = self.audit.as_ref().filter(|_| !self.is_audited) else { return Ok(()) };
         self.is_audited = true;
         let identity = self.record.identity();
-        let text = &manifest.input.request().text;
+        let text = (&*manifest.input.request().text, manifest.input.source().version());
         audit.begin_run((&identity.run_id, &identity.manifest), text, self.mode == RunMode::Plan)
     }
 

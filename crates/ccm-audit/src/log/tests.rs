@@ -66,6 +66,7 @@ fn begun(run: &str) -> AuditEntry {
         manifest: "/etc/ccm/site.yaml".to_owned(),
         sha256: "0a".repeat(32),
         policy: None,
+        source: None,
         noop: false,
         by: Actor { user: "root".to_owned(), uid: 0, sudo_user: None, unit: None },
     }

@@ -80,6 +80,7 @@ fn a_run_is_recorded_without_output_environment_input_or_secrets() {
         manifest: "/site-s3cr3t-value.yaml",
         sha256: sha256(b"x"),
         policy: None,
+        source: None,
         noop: false,
         by,
     };

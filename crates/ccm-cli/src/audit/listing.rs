@@ -244,9 +244,10 @@ fn row(line: &Line) -> Option<LogRow> {
     let about =
         |resource: &Option<String>| resource.as_ref().map(|name| format!("{name}, ")).unwrap_or_default();
     let text = match &line.entry {
-        AuditEntry::RunBegun { run, manifest, noop, by, .. } => {
+        AuditEntry::RunBegun { run, manifest, noop, source, by, .. } => {
             let noop = if *noop { " in noop" } else { "" };
-            format!("run {} began{noop}: {manifest}, by {}", short(run), actor(by))
+            let version = source.as_ref().map(|source| format!(", {}", source.version)).unwrap_or_default();
+            format!("run {} began{noop}: {manifest}{version}, by {}", short(run), actor(by))
         }
         AuditEntry::RunEnded { run, exit_code, changed, failed } => {
             format!("run {} ended: exit code {exit_code}, {changed} changed, {failed} failed", short(run))

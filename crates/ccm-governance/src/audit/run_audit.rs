@@ -11,7 +11,9 @@ use ccm_audit::{
 };
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{Command, Commands, Finished, StartError, current_user, started_by};
-use ccm_model::{Outcome, Refusal, RefusalKind, RunSummary, Transaction, error_layers, sha256};
+use ccm_model::{
+    Outcome, Refusal, RefusalKind, RunSummary, SourceVersion, Transaction, error_layers, sha256,
+};
 use ccm_policy::{AuditReceiver, Policy};
 
 use super::ApprovalEvent;
@@ -110,17 +112,18 @@ impl RunAudit {
         })))
     }
 
-    /// Records that a run begins. The error is one of a required record.
+    /// Records that a run begins, of a manifest with this text. The error is one of a required record.
     pub fn begin_run(
         &self,
         (run, manifest): (&str, &str),
-        text: &str,
+        (text, source): (&str, Option<SourceVersion>),
         noop: bool,
     ) -> Result<(), AuditProblem> {
         self.run.replace(run.to_owned());
         let by = Actor::from(started_by());
         let policy = self.policy.clone();
-        let start = RunStart { run, manifest, sha256: sha256(text.as_bytes()), policy, noop, by };
+        let sha256 = sha256(text.as_bytes());
+        let start = RunStart { run, manifest, sha256, policy, source, noop, by };
         let recorded = self.try_record(|recorder, now| recorder.begin_run(&start, now));
         match recorded {
             Err(error) if self.required => Err(error.into()),

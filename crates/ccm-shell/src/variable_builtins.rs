@@ -22,6 +22,7 @@ impl Follower<'_> {
         // Outside a function, `local` is an error in bash.
         let may_fail = name == "local" && !self.is_in_function();
         let mut is_fixed = name == "readonly";
+        let mut is_passed_on = name == "export";
         let builtin = name;
         for word in command.words.iter().skip(1) {
             let Some(text) = word.text().filter(|_| !word.is_many()) else {
@@ -44,6 +45,8 @@ impl Follower<'_> {
             };
             if let Some(flags) = text.strip_prefix(['-', '+']) {
                 self.declaration_flags(name, flags, command.span);
+                is_passed_on |= flags.contains('x') && text.starts_with('-');
+                is_passed_on &= !flags.contains('f');
                 is_fixed |= flags.contains('r') && builtin != "export";
                 continue;
             }
@@ -57,6 +60,13 @@ impl Follower<'_> {
             let Some(value) = value else {
                 if is_fixed {
                     state.fix(name, self.budget, span)?;
+                }
+                if is_passed_on {
+                    let value = match state.variable(name) {
+                        Some(VariableValue::Text(text)) => Some(ShellWord::known(text, span)),
+                        _ => None,
+                    };
+                    assignments.push(ShellAssignment { name: name.to_owned(), value, span });
                 }
                 continue;
             };

@@ -85,7 +85,13 @@ impl Analyser<'_> {
                     self.suspected(index, words, commands, context);
                 }
             }
-            None => self.unknown_program(index, words, commands, context),
+            None => {
+                self.unknown_program(index, words, context);
+                if !is_foreign {
+                    self.unlisted_program(index, base, words);
+                }
+                self.suspected(index, words, commands, context);
+            }
         }
         self.cap(index, context);
         Some(index)
@@ -145,18 +151,21 @@ impl Analyser<'_> {
     }
 
     /// Judges the arguments of a program without an entry.
-    fn unknown_program(
-        &mut self,
-        index: usize,
-        words: &[ShellWord],
-        commands: &[ShellCommand],
-        context: &CommandContext,
-    ) {
+    fn unknown_program(&mut self, index: usize, words: &[ShellWord], context: &CommandContext) {
         self.plain_operands(index, words);
         for word in words.iter().skip(1) {
             self.maybe_path(index, word, context);
         }
-        self.suspected(index, words, commands, context);
+    }
+
+    /// Reports the arguments of a program of the system without an entry. A program of the workspace may do whatever it
+    /// does without any argument as well.
+    fn unlisted_program(&mut self, index: usize, name: &str, words: &[ShellWord]) {
+        let reports = |word: &ShellWord| matches!(word.text().as_deref(), Some("--help" | "--version"));
+        if words.len() > 1 && !matches!(words, [_, only] if reports(only)) {
+            let what = format!("the tables do not list `{name}`, so that its effects are not known");
+            self.finding(index, GuardClass::OptionUnknown, what, self.span(index), Some(WayOut::AskOperator));
+        }
     }
 
     /// Records operands and options of a program whose options are not known.

@@ -29,6 +29,7 @@ mod path_effects;
 mod paths;
 mod perl;
 mod programs;
+mod projects;
 mod python;
 mod roles;
 mod sed;
@@ -39,6 +40,7 @@ mod special_roles;
 mod started;
 #[cfg(test)]
 mod tests;
+mod variable_tables;
 mod variables;
 
 use std::borrow::Cow;
@@ -331,7 +333,11 @@ impl<'a> Analyser<'a> {
             self.variable(index, &assignment.name, assignment.value.as_ref(), span, name.as_deref(), context);
             if let Some(value) = &assignment.value {
                 let call = exact::ExactCall { index, name: "make", commands, context };
-                self.variable_of_make(call, &assignment.name, value, name.as_deref());
+                // A makefile takes over what is passed on before.
+                let is_passed_on = matches!(name.as_deref(), Some("export" | "declare" | "typeset"));
+                let program =
+                    if is_passed_on && make::names_make(commands) { Some("make") } else { name.as_deref() };
+                self.variable_of_make(call, &assignment.name, value, program);
             }
             if let Some(command) = self.analysis.commands.get_mut(index) {
                 command.variables.push(assignment.name.clone());

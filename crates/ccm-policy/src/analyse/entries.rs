@@ -104,6 +104,8 @@ impl Analyser<'_> {
             self.command_of_option(&call);
         }
         self.operands(&mut call, operands);
+        self.handed_on(&call, &action);
+        self.odd_words(&call, all);
         self.written_below(&call);
         if writes_here && !is_report {
             self.writes_here(index, &call.context);
@@ -117,6 +119,34 @@ impl Analyser<'_> {
         }
         if entry.downloads && !is_report {
             self.effect(index, Effect::new(EffectKind::Network, None));
+        }
+    }
+
+    /// Judges what programs read into words that are options or paths for others.
+    fn odd_words(&mut self, call: &Call<'_>, all: &[ShellWord]) {
+        match call.name {
+            "tmux" => {
+                // `;` begins another command, and a format may run one.
+                let words = all.iter().skip(1).map(shell_words::with_placeholders);
+                for text in words.filter(|text| text.ends_with(';') || text.contains("#(")) {
+                    self.unlisted(call.index, call.name, &text);
+                }
+            }
+            "bsdtar" => {
+                for word in all.iter().skip(1).filter(|word| word.known_prefix().starts_with('@')) {
+                    self.read_path(call.index, &shell_words::without_prefix(word, 1), &call.started());
+                }
+                if call.parsed.has(&["-s"]) {
+                    self.unlisted(call.index, call.name, "-s");
+                }
+            }
+            "kubectl" | "oc" if names_secret(call.parsed) => {
+                let what = format!("`{}` shows secrets of a cluster", call.name);
+                self.effect(call.index, Effect::new(EffectKind::Secrets, None));
+                let span = self.span(call.index);
+                self.finding(call.index, GuardClass::Secrets, what, span, Some(WayOut::AskOperator));
+            }
+            _ => {}
         }
     }
 
@@ -315,6 +345,21 @@ impl Analyser<'_> {
             self.finding(index, *class, what, span, Some(WayOut::AskOperator));
         }
     }
+}
+
+impl Call<'_> {
+    /// Returns the context in which the program was started.
+    fn started(&self) -> CommandContext {
+        CommandContext { directories: self.started_in.clone(), ..self.context.clone() }
+    }
+}
+
+/// Returns `true` if an operand names objects of a cluster that are secrets, and a format shows their content.
+fn names_secret(parsed: &ParsedArguments) -> bool {
+    let is_secret = |part: &str| matches!(part.split('/').next(), Some("secret" | "secrets"));
+    let mut operands = parsed.operands.iter().map(shell_words::with_placeholders);
+    let shows = ["-o", "--output", "--template", "--raw"];
+    operands.any(|operand| operand.split(',').any(is_secret)) && parsed.has(&shows)
 }
 
 /// Returns `true` if the program only reports something.

@@ -17,10 +17,10 @@ const HARMLESS: &str = "\
     core.checkstat core.packedgitlimit core.multipackindex core.commitgraph core.sparsecheckout \
     core.sparsecheckoutcone core.logallrefupdates core.warnambiguousrefs commit.gpgsign commit.status \
     commit.verbose commit.cleanup tag.gpgsign tag.sort branch.sort branch.autosetupmerge branch.autosetuprebase log. \
-    status. stash. format.pretty grep. blame. merge.ff merge.conflictstyle merge.renames merge.log merge.stat \
+    status. stash. format.pretty grep. blame.coloring blame.showroot blame.showemail blame.date blame.blankboundary merge.ff merge.conflictstyle merge.renames merge.log merge.stat \
     merge.autostash rebase.autosquash rebase.autostash rebase.updaterefs rebase.stat rerere. diff.context \
     diff.renames diff.algorithm diff.noprefix diff.mnemonicprefix diff.colormoved diff.submodule diff.suppressblankempty \
-    diff.wserrorhighlight diff.interhunkcontext diff.statgraphwidth diff.ignoresubmodules safe.directory http.version \
+    diff.wserrorhighlight diff.interhunkcontext diff.statgraphwidth diff.ignoresubmodules http.version \
     http.postbuffer http.lowspeedlimit http.lowspeedtime http.followredirects index. pack. gc. feature. protocol.version \
     submodule.recurse submodule.fetchjobs clone.defaultremotename checkout.guess checkout.defaultremote \
     checkout.workers transfer.fsckobjects fetch.fsckobjects receive.denycurrentbranch help.autocorrect \

@@ -1,7 +1,8 @@
 //! `make`: variables that become parts of recipes.
 
 use ccm_shell::{
-    ShellBudget, ShellContext, ShellDialect, ShellWord, UnknownOrigin, WordPiece, read as read_shell,
+    ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellWord, UnknownOrigin, WordPiece,
+    read as read_shell,
 };
 
 use super::exact::ExactCall;
@@ -166,7 +167,7 @@ impl Analyser<'_> {
         if before.ends_with('!') {
             self.shell_text(call.index, &value, ShellDialect::Sh, call.commands, call.context);
         }
-        self.variable(call.index, name, Some(&value), span, None, call.context);
+        self.variable(call.index, name, Some(&value), span, Some(call.name), call.context);
         if super::interpreter_variables::is_loaded(name) {
             self.code_option(call, name);
         }
@@ -287,6 +288,12 @@ impl Analyser<'_> {
             }
         }
     }
+}
+
+/// Returns `true` if a command may start make, by itself or in a text for another shell.
+pub(super) fn names_make(commands: &[ShellCommand]) -> bool {
+    let mut words = commands.iter().flat_map(|command| &command.words);
+    words.any(|word| shell_words::with_placeholders(word).contains("make"))
 }
 
 /// Returns a word of the parts of a value.

@@ -15,9 +15,11 @@ impl Analyser<'_> {
     pub(super) fn url(&mut self, call: &Call<'_>, word: &ShellWord) {
         let span = call.context.span.unwrap_or(word.span);
         let text = shell_words::with_placeholders(word);
-        if text.to_ascii_lowercase().starts_with("file:") {
-            self.read_path(call.index, word, &call.context);
-            return;
+        if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
+            return self.file_address(call, word);
+        }
+        if text.starts_with('@') && call.name == "curl" {
+            return self.read_path(call.index, &shell_words::without_prefix(word, 1), &call.context);
         }
         if let Some((helper, _)) = text.split_once("::").filter(|(helper, _)| matches!(*helper, "ext" | "fd"))
         {
@@ -36,6 +38,24 @@ impl Analyser<'_> {
         if text.starts_with("scp://") || text.starts_with("sftp://") || text.starts_with("telnet://") {
             let what = format!("exchanges data with {host}");
             self.finding(call.index, GuardClass::Remote, what, span, Some(WayOut::AskOperator));
+        }
+    }
+
+    /// Judges the address of a file: `file:///etc/x`, `FILE://localhost/etc/x`, `file:/etc/x`.
+    fn file_address(&mut self, call: &Call<'_>, word: &ShellWord) {
+        let file = shell_words::without_prefix(word, 5);
+        let prefix = file.known_prefix();
+        let host_length =
+            prefix.strip_prefix("//").map_or(0, |rest| 2 + rest.find('/').unwrap_or(rest.len()));
+        let path = shell_words::without_prefix(&file, host_length);
+        match path.text() {
+            // Curl reads `{a,b}` and `[a-b]` as several addresses.
+            Some(text) if text.contains(['{', '[']) => self.unlisted(call.index, call.name, &text),
+            Some(text) => {
+                let path = ShellWord::known(paths::decode_percent(&text), word.span);
+                self.read_path(call.index, &path, &call.context);
+            }
+            None => self.read_path(call.index, &path, &call.context),
         }
     }
 
@@ -64,6 +84,15 @@ impl Analyser<'_> {
             prefix.find("=@").or_else(|| prefix.find("=<")).map(|at| at + 2)
         };
         let Some(mark) = mark else { return };
+        let is_form = |option: &super::arguments::ParsedOption| {
+            option.value.as_ref() == Some(word) && matches!(&*option.name, "-F" | "--form")
+        };
+        // Quotes, several files, and headers from files.
+        let rest = prefix.get(mark..).unwrap_or_default();
+        if (rest.contains(['"', ',']) || rest.contains("headers=")) && call.parsed.options.iter().any(is_form)
+        {
+            self.unlisted(call.index, call.name, &prefix);
+        }
         let file = shell_words::without_prefix(word, mark);
         let end = file.known_prefix().find(';');
         let file = match end {

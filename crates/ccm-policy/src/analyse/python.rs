@@ -113,6 +113,12 @@ impl Analyser<'_> {
     fn python_module(&mut self, call: ExactCall<'_>, module: &ShellWord, operands: &[ShellWord]) {
         let text = module.text().unwrap_or_default();
         let name: &str = &text;
+        // The tests below a directory are run.
+        if matches!(name, "unittest" | "doctest" | "timeit" | "trace" | "pytest") {
+            for word in operands.iter().filter(|word| word.known_prefix().starts_with(['/', '.', '~'])) {
+                self.script(call.index, word, call.name, call.commands, call.context);
+            }
+        }
         let paths = operands.iter().filter(|word| !word.known_prefix().starts_with('-'));
         match name {
             _ if PROGRAMS.contains(&name) => {

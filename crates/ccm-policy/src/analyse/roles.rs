@@ -211,7 +211,7 @@ impl Analyser<'_> {
         let value = shell_words::without_prefix(word, name.len() + 1);
         let span = call.context.span.unwrap_or(word.span);
         self.with_origin(FindingOrigin::Variable, |analyser| {
-            analyser.variable(call.index, &name, Some(&value), span, None, &call.context);
+            analyser.variable(call.index, &name, Some(&value), span, Some(call.name), &call.context);
         });
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
             command.variables.push(name);

@@ -99,6 +99,12 @@ impl Analyser<'_> {
             }
             SpecialRole::Manifest if prefix.contains("://") => self.url(call, word),
             SpecialRole::Manifest => self.read_path(call.index, word, &call.context),
+            SpecialRole::Project
+            | SpecialRole::ProjectDirectory
+            | SpecialRole::GoPackage
+            | SpecialRole::XPath
+            | SpecialRole::CompilerFlag
+            | SpecialRole::MergeStrategy => self.project_role(call, role, word, option),
             _ => self.tool_role(call, role, word, &prefix),
         }
     }
@@ -229,7 +235,8 @@ impl Analyser<'_> {
         while let Some(part) = parts.next() {
             let (name, attached) = part.split_once('=').unwrap_or((part, ""));
             match name {
-                "-o" | "-Map" | "--Map" | "--output" | "--dependency-file" | "--out-implib" | "-M" => {
+                "-o" | "-Map" | "--Map" | "--output" | "--dependency-file" | "--out-implib" | "-M"
+                | "-MD" | "-MMD" | "-MF" => {
                     let file = if attached.is_empty() { parts.next().unwrap_or_default() } else { attached };
                     self.write_path(call.index, &ShellWord::known(file, word.span), &call.context);
                 }

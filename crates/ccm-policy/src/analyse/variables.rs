@@ -2,10 +2,13 @@
 
 use ccm_shell::{ShellSpan, ShellWord};
 
+use super::paths::{self, PathMeaning};
 use super::started::{StartedForm, is_harmless_program};
-use super::{Analyser, CommandContext, shell_words};
+use super::variable_tables::{VariableUse, use_of};
+use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
+use crate::tables;
 use crate::verdict::PolicyVerdict;
 
 /// Variables whose value is loaded or run.
@@ -90,27 +93,50 @@ const LOADED: [&str; 77] = [
     "CCACHE_PREFIX",
 ];
 
-/// Variables whose value is a text for a shell.
-const TEXTS: [&str; 18] = [
-    "PAGER",
+/// Variables whose value is a text for a shell, with those whose names end with `ENDS`.
+const TEXTS: [&str; 10] = [
     "MANPAGER",
-    "SYSTEMD_PAGER",
-    "BAT_PAGER",
-    "GIT_PAGER",
-    "EDITOR",
     "VISUAL",
     "FCEDIT",
-    "SYSTEMD_EDITOR",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "BROWSER",
     "LESSOPEN",
     "LESSCLOSE",
     "PROMPT_COMMAND",
-    "GIT_SSH_COMMAND",
     "GIT_EXTERNAL_DIFF",
     "GIT_PROXY_COMMAND",
+    "RSYNC_CONNECT_PROG",
+    "FZF_DEFAULT_COMMAND",
 ];
+
+/// Ends of names of variables whose value is a text for a shell: `PAGER`, `GIT_PAGER`.
+const TEXT_ENDS: [&str; 4] = ["PAGER", "EDITOR", "BROWSER", "SSH_COMMAND"];
+
+/// Variables whose value is a program with arguments, with those whose names end with `WORD_ENDS`.
+const WORDS: [&str; 21] = [
+    "ACLOCAL",
+    "AUTOCONF",
+    "AUTOHEADER",
+    "AUTOM4TE",
+    "AUTOMAKE",
+    "AUTOPOINT",
+    "CARGO",
+    "CCACHE_PREFIX",
+    "CCACHE_PREFIX_CPP",
+    "CVS_RSH",
+    "HGMERGE",
+    "JAVACMD",
+    "KUBECTL_EXTERNAL_DIFF",
+    "LIBTOOLIZE",
+    "M4",
+    "NULLCMD",
+    "PKG_CONFIG",
+    "RSYNC_RSH",
+    "RUSTDOC",
+    "SENDMAIL",
+    "SVN_SSH",
+];
+
+/// Ends of names of variables whose value is a program with arguments: `CMAKE_C_COMPILER_LAUNCHER`.
+const WORD_ENDS: [&str; 2] = ["_COMPILER_LAUNCHER", "_RUNNER"];
 
 /// Variables whose value is the name of a program.
 const NAMES: [&str; 9] = [
@@ -165,12 +191,96 @@ impl Analyser<'_> {
         command: Option<&str>,
         context: &CommandContext,
     ) {
-        if is_suspect(name, value, command) {
+        // A variable that is set for the text alone is passed on by `export`, which names the variable once more.
+        let is_passed_on = command.is_some();
+        if is_suspect(name, value, command) || is_passed_on && is_loaded(name, value) {
             let what = loads_code(name, value);
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
         }
-        if let Some(value) = value {
-            self.started_by_variable(index, name, value, context);
+        let Some(value) = value else { return };
+        self.started_by_variable(index, name, value, context);
+        if is_passed_on {
+            self.used_variable(index, name, value, context);
+        }
+    }
+
+    /// Judges a variable that holds options of a program, or that names files or machines.
+    fn used_variable(&mut self, index: usize, name: &str, value: &ShellWord, context: &CommandContext) {
+        let text = value.text();
+        if text.as_deref() == Some("") {
+            return;
+        }
+        if name == "TMPDIR" {
+            return self.temporary_directory(index, value, context);
+        }
+        match use_of(name, text.as_deref()) {
+            Some(VariableUse::Options(program)) => {
+                self.options_in_variable(index, name, program, value, context);
+            }
+            // `GIT_TRACE=1` is no file.
+            Some(VariableUse::Written) if text.as_deref().is_none_or(|text| text.contains('/')) => {
+                self.write_path(index, value, context);
+            }
+            Some(VariableUse::Read) => {
+                let parts = text.as_deref().unwrap_or_default().split(':').filter(|part| part.contains('/'));
+                for part in parts {
+                    self.read_path(index, &ShellWord::known(part, value.span), context);
+                }
+            }
+            Some(VariableUse::Code) => self.script(index, value, name, &[], context),
+            Some(VariableUse::Proxy) => {
+                let span = context.span.unwrap_or(value.span);
+                self.metadata_host(index, &shell_words::with_placeholders(value), span);
+            }
+            Some(VariableUse::Written | VariableUse::Loaded) | None => {}
+        }
+    }
+
+    /// Judges the options of a program in a variable, as a call of the program.
+    fn options_in_variable(
+        &mut self,
+        index: usize,
+        name: &str,
+        program: &str,
+        value: &ShellWord,
+        context: &CommandContext,
+    ) {
+        let span = context.span.unwrap_or(value.span);
+        let text = value.text().filter(|text| !text.contains(['$', '`']));
+        let Some(options) = text.and_then(|text| ccm_model::split_words(&text).ok()) else {
+            let what = loads_code(name, Some(value));
+            self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
+            return;
+        };
+        let mut words = vec![ShellWord::known(program, span)];
+        for option in options {
+            // The dash of the first option of less may be left out.
+            let has_dash = program != "less" || words.len() > 1 || option.starts_with(['-', '+']);
+            let option = if has_dash { option } else { format!("-{option}") };
+            words.push(ShellWord::known(option, span));
+        }
+        let before = self.analysis.commands.len();
+        let context = CommandContext {
+            at_most: Some(PolicyVerdict::Ask),
+            input: CommandInput::Empty,
+            span: Some(span),
+            ..context.within(index)
+        };
+        self.program(&words, &[], &context);
+        if self.analysis.commands.iter().skip(before).all(|command| command.findings.is_empty()) {
+            self.analysis.commands.truncate(before);
+        }
+    }
+
+    /// Judges a directory of temporary files. Outside the directories of the system it harms nobody.
+    fn temporary_directory(&mut self, index: usize, value: &ShellWord, context: &CommandContext) {
+        let home = self.request.variable("HOME");
+        let is_plain = paths::resolve(value, &context.directories).iter().all(|resolved| {
+            let path = resolved.path.as_deref();
+            path.is_none_or(|path| paths::meaning(path, home) == PathMeaning::Plain)
+        });
+        if !is_plain {
+            self.write_path(index, value, context);
         }
     }
 
@@ -179,14 +289,12 @@ impl Analyser<'_> {
         if value.text().is_none_or(|text| text.is_empty()) {
             return;
         }
-        let is_numbered = || name.starts_with("GIT_CONFIG_VALUE_");
         let form = match name {
-            _ if TEXTS.contains(&name) || is_numbered() => StartedForm::Text,
+            _ if is_text(name) || name.starts_with("GIT_CONFIG_VALUE_") => StartedForm::Text,
             _ if NAMES.contains(&name) => StartedForm::Name,
-            "RSYNC_RSH" | "CVS_RSH" | "CCACHE_PREFIX" | "TAR_OPTIONS" => StartedForm::Words,
-            _ if name.starts_with("CARGO_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => {
-                StartedForm::Words
-            }
+            "TAR_OPTIONS" => StartedForm::Words,
+            _ if is_program(name) => StartedForm::Words,
+            _ if name.starts_with("CARGO_") && name.ends_with("_LINKER") => StartedForm::Words,
             _ => return,
         };
         let context = CommandContext { at_most: Some(PolicyVerdict::Ask), ..context.clone() };
@@ -212,8 +320,9 @@ impl Analyser<'_> {
         context: &CommandContext,
     ) {
         self.started_by_variable(index, name, value, context);
+        self.used_variable(index, name, value, context);
         let is_closed = self.request.closed_variables;
-        let (class, what) = if is_suspect(name, Some(value), None) {
+        let (class, what) = if is_suspect(name, Some(value), None) || is_loaded(name, Some(value)) {
             let class = if is_closed { GuardClass::CodeVariables } else { GuardClass::Variables };
             (class, loads_code(name, Some(value)))
         } else if is_closed && !HARMLESS.contains(&name) && !name.starts_with("LC_") {
@@ -224,6 +333,35 @@ impl Analyser<'_> {
         };
         self.finding(index, class, what, span, Some(WayOut::DropOption));
     }
+}
+
+/// Returns `true` for a variable that the tables list as loaded, or whose name leaves that open.
+fn is_loaded(name: &str, value: Option<&ShellWord>) -> bool {
+    let known = value.and_then(ShellWord::text);
+    // The variable counts if it is set, whatever its value.
+    if name == "POSIXLY_CORRECT" {
+        return true;
+    }
+    let is_harmless = known.as_deref().is_some_and(is_harmless_program);
+    let is_listed = || {
+        let program = known.as_deref().and_then(|text| text.split_ascii_whitespace().next());
+        program.is_some_and(|program| !program.contains('/') && tables::find(program).is_some())
+    };
+    let is_of_tables = || match value {
+        Some(_) => use_of(name, known.as_deref()) == Some(VariableUse::Loaded),
+        None => use_of(name, None).is_some(),
+    };
+    !is_harmless && (is_text(name) || is_program(name) && !is_listed() || !is_program(name) && is_of_tables())
+}
+
+/// Returns `true` for a variable whose value is a text for a shell.
+fn is_text(name: &str) -> bool {
+    TEXTS.contains(&name) || TEXT_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// Returns `true` for a variable whose value is a program with arguments.
+fn is_program(name: &str) -> bool {
+    WORDS.contains(&name) || WORD_ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// Returns `true` for a variable whose value is loaded or run.

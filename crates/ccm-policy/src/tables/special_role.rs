@@ -45,9 +45,21 @@ pub(crate) enum SpecialRole {
     ScmSetting,
     /// Kernel parameter that `sysctl` shows or sets.
     Sysctl,
+    /// File or directory of a project, of which a tool of developers runs or changes something.
+    Project,
+    /// Directory of a project, in which the tool works from here on.
+    ProjectDirectory,
+    /// Package of Go: a directory, a file, or a module with its version.
+    GoPackage,
+    /// Expression of XPath.
+    XPath,
+    /// Flag of a compiler behind `-f`, which may name a file.
+    CompilerFlag,
+    /// Strategy of `git merge`: a part of git, or a program.
+    MergeStrategy,
 }
 
-pub(super) const NAMES: [(&str, SpecialRole); 21] = [
+pub(super) const NAMES: [(&str, SpecialRole); 27] = [
     ("files_from", SpecialRole::FilesFrom),
     ("rsync_option", SpecialRole::RsyncOption),
     ("mode_list", SpecialRole::ModeList),
@@ -69,4 +81,10 @@ pub(super) const NAMES: [(&str, SpecialRole); 21] = [
     ("rustc_setting", SpecialRole::RustcSetting),
     ("scm_setting", SpecialRole::ScmSetting),
     ("sysctl", SpecialRole::Sysctl),
+    ("project", SpecialRole::Project),
+    ("project_directory", SpecialRole::ProjectDirectory),
+    ("go_package", SpecialRole::GoPackage),
+    ("xpath", SpecialRole::XPath),
+    ("compiler_flag", SpecialRole::CompilerFlag),
+    ("merge_strategy", SpecialRole::MergeStrategy),
 ];

@@ -17,6 +17,7 @@ mod git;
 mod handlers;
 mod interpreter_variables;
 mod interpreters;
+mod key_directories;
 mod make;
 mod metadata;
 mod modes;

@@ -66,6 +66,9 @@ impl Analyser<'_> {
                     PathMeaning::Disk => self.disk(index, path, "reads", span),
                     PathMeaning::Kernel => self.kernel(index, path, span),
                     PathMeaning::Connection => self.connection(index, path, span),
+                    PathMeaning::Govern | PathMeaning::System | PathMeaning::Plain => {
+                        self.key_directory(index, path, span);
+                    }
                     _ => {}
                 }
             }
@@ -316,7 +319,7 @@ impl Analyser<'_> {
         }
     }
 
-    fn secret(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
+    pub(super) fn secret(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
         self.effect(index, Effect::new(EffectKind::Secrets, Some(path.to_owned())));
         let what = format!("{verb} {path}, which holds credentials");
         self.finding(index, GuardClass::Secrets, what, span, Some(WayOut::AskOperator));

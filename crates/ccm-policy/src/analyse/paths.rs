@@ -244,7 +244,7 @@ fn is_governance(path: &str) -> bool {
 const OWN_KEYS: [&str; 3] = ["/ccm/audit/key", "/ccm/audit/key.next", "/ccm/approvals/key"];
 
 fn is_own_key(path: &str) -> bool {
-    OWN_KEYS.iter().any(|key| path.ends_with(key))
+    OWN_KEYS.iter().any(|key| path.ends_with(key)) || is_within(path, "/etc/ccm/secrets")
 }
 
 /// Files with credentials.

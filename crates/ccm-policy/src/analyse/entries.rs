@@ -1,9 +1,9 @@
 //! Arguments of programs with an entry in the tables.
 
-use ccm_shell::{ShellCommand, ShellWord};
+use ccm_shell::{ShellCommand, ShellDialect, ShellWord};
 
 use super::arguments::{self, ParsedArguments, ParsedOption};
-use super::{Analyser, CommandContext, shell_words};
+use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -104,6 +104,9 @@ impl Analyser<'_> {
             self.command_of_option(&call);
         }
         self.operands(&mut call, operands);
+        if !is_report {
+            self.project_of_directory(&call, &action);
+        }
         self.handed_on(&call, &action);
         self.odd_words(&call, all);
         self.written_below(&call);
@@ -130,6 +133,17 @@ impl Analyser<'_> {
                 let words = all.iter().skip(1).map(shell_words::with_placeholders);
                 for text in words.filter(|text| text.ends_with(';') || text.contains("#(")) {
                     self.unlisted(call.index, call.name, &text);
+                }
+            }
+            "at" | "batch" => {
+                if let CommandInput::Text(text) = &call.context.input {
+                    self.shell_text(
+                        call.index,
+                        &text.clone(),
+                        ShellDialect::Sh,
+                        call.commands,
+                        &call.context,
+                    );
                 }
             }
             "bsdtar" => {
@@ -191,7 +205,7 @@ impl Analyser<'_> {
             if next.syntax != ProgramSyntax::Gnu {
                 syntax = next.syntax;
             }
-            let stops = next.syntax == ProgramSyntax::Posix || next.has_subcommands();
+            let stops = next.stops || next.syntax == ProgramSyntax::Posix || next.has_subcommands();
             self.record(index, std::iter::once(first));
             let inner = parsed.operands.get(1..).unwrap_or_default();
             let further = arguments::parse(inner, &table, syntax, stops);

@@ -123,12 +123,12 @@ impl Analyser<'_> {
 
     /// Judges the makefile that make finds by itself.
     fn makefile_of_directory(&mut self, call: ExactCall<'_>) {
-        let Some(directory) = call.context.directories.only().filter(|directory| !self.is_inside(directory))
-        else {
+        let directories = &call.context.directories;
+        let Some(directory) = directories.paths.iter().find(|directory| !self.is_inside(directory)) else {
             return;
         };
         let what = format!("`{}` runs the makefile of {directory}, outside the workspace", call.name);
-        self.effect(call.index, Effect::code(CodeSource::File, Some(directory.to_owned())));
+        self.effect(call.index, Effect::code(CodeSource::File, Some(directory.clone())));
         let span = self.span(call.index);
         self.finding(call.index, GuardClass::CodeOutside, what, span, Some(WayOut::StayInWorkspace));
     }

@@ -1,6 +1,6 @@
 //! Operands of single programs, such as the time of `date` and the name of `hostname`.
 
-use ccm_shell::ShellWord;
+use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
 use super::paths::{self, PathMeaning};
@@ -31,7 +31,13 @@ impl Analyser<'_> {
             ArgumentRole::LessOperand if word.known_prefix().starts_with('+') => {
                 let prefix = word.known_prefix();
                 let command = prefix.trim_start_matches('+');
+                if let Some(text) = command.strip_prefix(['!', '#']) {
+                    let text = ShellWord::known(text, word.span);
+                    self.shell_text(call.index, &text, ShellDialect::Sh, call.commands, &call.context);
+                }
                 let is_move = word.text().is_some()
+                    // A line end ends a pattern, and begins another command.
+                    && !command.contains(char::is_control)
                     && (command
                         .bytes()
                         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'G' | b'g' | b'F' | b'%'))

@@ -19,7 +19,31 @@ const FUNCTIONS: &str = "\
     local-name name namespace-uri node normalize-space not number position processing-instruction round starts-with \
     string string-length substring substring-after substring-before sum text translate true and or div mod";
 
+/// Programs that run code, or obey settings that name programs, of the directory in which they work.
+const RUNS_PROJECT: &str = "\
+    ant bazel buck2 bun bundle cargo composer ctest deno eslint flask go gradle gulp invoke jest just lein mill mix mocha \
+    mvn ninja nox npm npx phpunit pipenv pnpm poetry pre-commit prettier pylint pytest rake rspec sbt scons task tox tsc \
+    uv vite vitest webpack yarn";
+
+/// Subcommands of git that run hooks.
+const HOOKED: [&str; 9] =
+    ["am", "checkout", "cherry-pick", "commit", "merge", "pull", "rebase", "revert", "switch"];
+
 impl Analyser<'_> {
+    /// Judges the directory in which a tool of developers works.
+    pub(super) fn project_of_directory(&mut self, call: &Call<'_>, action: &str) {
+        let runs = match call.name {
+            "git" => HOOKED.contains(&action),
+            name => RUNS_PROJECT.split_ascii_whitespace().any(|known| known == name),
+        };
+        let outside = call.context.directories.paths.iter().find(|path| !self.is_inside(path));
+        let Some(path) = outside.filter(|_| runs) else { return };
+        let what = format!("`{}` works in {path}, outside the workspace, and runs what is there", call.name);
+        self.effect(call.index, Effect::code(CodeSource::File, Some(path.clone())));
+        let span = self.span(call.index);
+        self.finding(call.index, GuardClass::CodeOutside, what, span, Some(WayOut::StayInWorkspace));
+    }
+
     /// Judges an argument of a tool of developers that names a project, or code of one.
     pub(super) fn project_role(
         &mut self,

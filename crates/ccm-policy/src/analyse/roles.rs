@@ -6,6 +6,7 @@ use ccm_shell::{ShellDialect, ShellWord};
 
 use super::arguments::ParsedOption;
 use super::entries::Call;
+use super::exact::ExactCall;
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};
@@ -213,6 +214,16 @@ impl Analyser<'_> {
         self.with_origin(FindingOrigin::Variable, |analyser| {
             analyser.variable(call.index, &name, Some(&value), span, Some(call.name), &call.context);
         });
+        if matches!(call.name, "configure" | "config.status" | "autogen.sh" | "bootstrap.sh") {
+            // The variables of `./configure` become those of makefiles.
+            let exact = ExactCall {
+                index: call.index,
+                name: "make",
+                commands: call.commands,
+                context: &call.context,
+            };
+            self.variable_of_make(exact, &name, &value, Some("make"));
+        }
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
             command.variables.push(name);
         }

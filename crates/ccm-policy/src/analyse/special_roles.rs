@@ -222,7 +222,10 @@ impl Analyser<'_> {
         if is_compiler || name.contains("VERBOSE") || name.starts_with("CMAKE_EXPORT_COMPILE_COMMANDS") {
             return;
         }
-        if has(&STARTED) {
+        if name.ends_with("_FLAGS") || name.contains("_FLAGS_") {
+            let context = call.context.within(call.index);
+            self.options_in_variable(call.index, name, "gcc", &value, &context);
+        } else if has(&STARTED) {
             self.setting_starts(call, word, StartedForm::Words, &value);
         } else if has(&LOADED) {
             self.started(call, ArgumentRole::Library, &value, Some("-D"));

@@ -237,7 +237,7 @@ impl Analyser<'_> {
     }
 
     /// Judges the options of a program in a variable, as a call of the program.
-    fn options_in_variable(
+    pub(super) fn options_in_variable(
         &mut self,
         index: usize,
         name: &str,
@@ -252,7 +252,7 @@ impl Analyser<'_> {
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
             return;
         };
-        let mut words = vec![ShellWord::known(program, span)];
+        let mut words: Vec<ShellWord> = program.split(' ').map(|word| ShellWord::known(word, span)).collect();
         for option in options {
             // The dash of the first option of less may be left out.
             let has_dash = program != "less" || words.len() > 1 || option.starts_with(['-', '+']);
@@ -304,7 +304,11 @@ impl Analyser<'_> {
                 ShellWord::known(format!("tar {options}"), value.span)
             }
             // `|command %s`, and `!command` of an alias of git.
-            _ if value.known_prefix().starts_with(['|', '!']) => shell_words::without_prefix(value, 1),
+            _ if value.known_prefix().starts_with(['|', '!']) => {
+                let prefix = value.known_prefix();
+                let marks = prefix.len() - prefix.trim_start_matches(['|', '!', '-']).len();
+                shell_words::without_prefix(value, marks)
+            }
             _ => value.clone(),
         };
         self.started_command(index, form, &value, &context);

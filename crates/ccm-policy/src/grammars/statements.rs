@@ -98,6 +98,17 @@ pub(crate) fn read_sqlite(text: &str) -> Result<Vec<TextAction>, NotExact> {
         ("output" | "once", [file]) if !file.starts_with(['|', '"', '\'', '-']) => {
             Ok(vec![TextAction::Write(object(0))])
         }
+        // The words behind the bar are joined again, for a shell.
+        ("output" | "once", [program, rest @ ..])
+            if program.starts_with('|') && !text.contains(['"', '\'', '\\']) =>
+        {
+            let mut command = program.trim_start_matches('|').to_owned();
+            for word in rest {
+                command.push(' ');
+                command += word;
+            }
+            Ok(vec![TextAction::Piped(Some(command))])
+        }
         ("output", []) => Ok(Vec::new()),
         ("backup" | "save" | "clone" | "open", [file]) if !file.starts_with('-') => {
             Ok(vec![TextAction::Write(object(0))])
@@ -253,6 +264,7 @@ mod tests {
             (read_sqlite, ".mode csv", harmless()),
             (read_sqlite, ".read x.sql", Ok(vec![TextAction::Script(Some("x.sql".to_owned()))])),
             (read_sqlite, ".output /etc/x", Ok(vec![TextAction::Write(Some("/etc/x".to_owned()))])),
+            (read_sqlite, ".once |sort -u", Ok(vec![TextAction::Piped(Some("sort -u".to_owned()))])),
             (read_sqlite, ".import f t", Ok(vec![TextAction::Read(Some("f".to_owned()))])),
             (read_sqlite_input, "select 1;\n  .shell ls\n", shell("ls")),
             (read_psql, "select 1; update t set a = 2", harmless()),
@@ -279,7 +291,7 @@ mod tests {
             (read_sqlite, ".sh ls"),
             (read_sqlite, ".read '|ls'"),
             (read_sqlite, ".once -e"),
-            (read_sqlite, ".output |ls"),
+            (read_sqlite, ".output |'ls'"),
             (read_psql, "\\d x \\! id"),
             (read_psql, "\\o |id"),
             (read_psql, "\\echo `id`"),

@@ -35,6 +35,8 @@ pub(crate) struct ProgramEntry {
     pub(crate) writes_here: bool,
     /// Options that the table does not list are no reason to ask.
     pub(crate) is_open: bool,
+    /// What follows the first operand are arguments of another program.
+    pub(crate) stops: bool,
     /// What stands in front of the name of a subcommand that has an entry of its own: `git-` of `git-push`.
     pub(crate) subcommand_prefix: Option<Box<str>>,
     pub(crate) has_operands: bool,
@@ -161,6 +163,7 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
             "is_word" => entry.is_word = text()? == "true",
             "writes_here" => entry.writes_here = text()? == "true",
             "open" => entry.is_open = text()? == "true",
+            "stops" => entry.stops = text()? == "true",
             "subcommand_prefix" => entry.subcommand_prefix = Some(text()?.into()),
             #[cfg(test)]
             "examples" => {

@@ -1,9 +1,11 @@
 //! Regular expressions of a policy, compiled together.
 
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use ccm_model::{Diagnostic, DiagnosticKind, escape_control};
 use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
+use regex_syntax::ParserBuilder;
 
 use crate::document::PolicyPattern;
 
@@ -12,11 +14,14 @@ const MAX_PATTERNS: usize = 1_000;
 /// Maximum size of all compiled patterns of one kind in bytes.
 const MAX_COMPILED: usize = 4 << 20;
 const MAX_NESTING: u32 = 100;
+/// Maximum length of all patterns of one kind that are compiled when they are first searched for.
+const MAX_SIMPLE: usize = 2_000;
 
 /// Letters that a pattern matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PatternCase {
     /// Those of the pattern.
+    #[default]
     Exact,
     /// Those of the pattern in either case.
     Either,
@@ -26,8 +31,9 @@ pub(crate) enum PatternCase {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PatternSet {
     patterns: Vec<PolicyPattern>,
-    /// `None` without patterns.
-    compiled: Option<RegexSet>,
+    case: PatternCase,
+    /// The patterns, once they were searched for. `None` without patterns, or if they can't be compiled.
+    compiled: OnceLock<Option<RegexSet>>,
 }
 
 impl PatternSet {
@@ -43,6 +49,9 @@ impl PatternSet {
             found.push(error.with_hint("write one expression for several commands, or use rules"));
             return Self::default();
         }
+        if are_simple(&patterns) {
+            return Self { patterns, case, compiled: OnceLock::new() };
+        }
         let Ok(compiled) = compile(&patterns, case) else {
             report(&patterns, case, found);
             return Self::default();
@@ -54,12 +63,21 @@ impl PatternSet {
             let error = Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message);
             found.push(error.with_hint("write at least one character that has to be there"));
         }
-        Self { patterns, compiled }
+        Self { patterns, case, compiled: compiled.into() }
     }
 
     /// Returns the position of the first pattern that is found in a text.
     pub(crate) fn first_match(&self, text: &str) -> Option<usize> {
-        self.compiled.as_ref()?.matches(text).into_iter().next()
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let compiled = self.compiled.get_or_init(|| compile(&self.patterns, self.case).ok().flatten());
+        match (compiled, self.case) {
+            (Some(compiled), _) => compiled.matches(text).into_iter().next(),
+            // Patterns that deny, and can't be compiled, deny.
+            (None, PatternCase::Either) => Some(0),
+            (None, PatternCase::Exact) => None,
+        }
     }
 }
 
@@ -69,6 +87,27 @@ impl Deref for PatternSet {
     fn deref(&self) -> &[PolicyPattern] {
         &self.patterns
     }
+}
+
+/// Returns `true` for patterns that are valid, small when they are compiled, and do not match the empty text. Compiling
+/// these takes longer than reading the rest of a policy.
+fn are_simple(patterns: &[PolicyPattern]) -> bool {
+    let mut parser = ParserBuilder::new();
+    parser.nest_limit(MAX_NESTING);
+    let is_simple = |pattern: &PolicyPattern| {
+        let text = pattern.as_str();
+        let has_large = text.contains('{')
+            || text.contains("(?")
+            || !text.is_ascii()
+            || text
+                .split('\\')
+                .skip(1)
+                .any(|rest| rest.starts_with(['p', 'P', 'w', 'W', 'd', 'D', 's', 'S', 'x', 'u', 'U']));
+        let least = || parser.build().parse(text).ok()?.properties().minimum_len();
+        !has_large && least().is_some_and(|least| least > 0)
+    };
+    let length: usize = patterns.iter().map(|pattern| pattern.as_str().len()).sum();
+    length <= MAX_SIMPLE && patterns.iter().all(is_simple)
 }
 
 fn compile(patterns: &[PolicyPattern], case: PatternCase) -> Result<Option<RegexSet>, regex::Error> {

@@ -1,5 +1,8 @@
 //! Tables of variables: what programs do with the values.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 /// Use of the value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VariableUse {
@@ -189,9 +192,27 @@ const CODE: &str = "\
 const PROXIES: &str = "\
     ALL_PROXY FTP_PROXY HTTPS_PROXY HTTP_PROXY RSYNC_PROXY all_proxy ftp_proxy http_proxy https_proxy";
 
+/// Returns the uses of the variables that are listed by their names.
+fn listed() -> &'static HashMap<&'static str, VariableUse> {
+    static LISTED: OnceLock<HashMap<&'static str, VariableUse>> = OnceLock::new();
+    LISTED.get_or_init(|| {
+        let lists = [
+            (PROXIES, VariableUse::Proxy),
+            (READ, VariableUse::Read),
+            (WRITTEN, VariableUse::Written),
+            (CODE, VariableUse::Code),
+            (LOADED, VariableUse::Loaded),
+        ];
+        let names = lists
+            .iter()
+            .flat_map(|(list, found)| list.split_ascii_whitespace().map(move |name| (name, *found)));
+        let options = OPTIONS.iter().map(|(name, program)| (*name, VariableUse::Options(program)));
+        names.chain(options).collect()
+    })
+}
+
 /// Returns the use of the value of a variable, if it is none that is harmless. `value` is `None` if it is not known.
 pub(super) fn use_of(name: &str, value: Option<&str>) -> Option<VariableUse> {
-    let is_in = |list: &str| list.split_ascii_whitespace().any(|known| known == name);
     let has = |found: fn(&str) -> bool| value.is_none_or(found).then_some(VariableUse::Loaded);
     match name {
         // Names of versions, or paths of programs.
@@ -202,23 +223,8 @@ pub(super) fn use_of(name: &str, value: Option<&str>) -> Option<VariableUse> {
         "PS0" | "PS1" | "PS2" => return has(|value| value.contains(['$', '`'])),
         _ => {}
     }
-    if is_in(LOADED) {
-        return Some(VariableUse::Loaded);
-    }
-    if let Some((_, program)) = OPTIONS.iter().find(|(known, _)| *known == name) {
-        return Some(VariableUse::Options(program));
-    }
-    if is_in(CODE) {
-        return Some(VariableUse::Code);
-    }
-    if is_in(WRITTEN) {
-        return Some(VariableUse::Written);
-    }
-    if is_in(READ) {
-        return Some(VariableUse::Read);
-    }
-    if is_in(PROXIES) {
-        return Some(VariableUse::Proxy);
+    if let Some(found) = listed().get(name) {
+        return Some(*found);
     }
     let is_unlisted = FAMILIES.iter().any(|(prefix, harmless)| {
         // `PYTHON=python3` names a program for a makefile.

@@ -78,20 +78,17 @@ impl Analyser<'_> {
                 analyser.finding(index, GuardClass::ProgramUnknown, what, first.span, way);
             });
         }
-        match tables::find(base) {
-            Some(entry) => {
-                self.entry(index, entry, words, commands, context);
-                if is_foreign {
-                    self.suspected(index, words, commands, context);
-                }
-            }
-            None => {
-                self.unknown_program(index, words, context);
-                if !is_foreign {
-                    self.unlisted_program(index, base, words);
-                }
+        if let Some(entry) = tables::find(base) {
+            self.entry(index, entry, words, commands, context);
+            if is_foreign {
                 self.suspected(index, words, commands, context);
             }
+        } else {
+            self.unknown_program(index, words, context);
+            if !is_foreign {
+                self.unlisted_program(index, base, words);
+            }
+            self.suspected(index, words, commands, context);
         }
         self.cap(index, context);
         Some(index)

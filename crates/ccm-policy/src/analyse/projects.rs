@@ -13,7 +13,7 @@ use crate::verdict::PolicyVerdict;
 /// Strategies of `git merge` that are parts of git.
 const STRATEGIES: [&str; 7] = ["ours", "recursive", "resolve", "octopus", "ort", "subtree", "theirs"];
 
-/// Functions of XPath that only compute a value.
+/// Functions of `XPath` that only compute a value.
 const FUNCTIONS: &str = "\
     boolean ceiling comment concat contains count current false floor format-number generate-id id key lang last \
     local-name name namespace-uri node normalize-space not number position processing-instruction round starts-with \
@@ -105,14 +105,14 @@ impl Analyser<'_> {
             let what = format!("`{}` downloads and builds {text}", call.name);
             let span = call.context.span.unwrap_or(word.span);
             self.finding(call.index, GuardClass::Package, what, span, Some(WayOut::AskOperator));
-        } else if is_first || text.ends_with(".go") {
+        } else if is_first || text.rsplit('.').next() == Some("go") {
             self.project(call, word);
         } else {
             self.maybe_path(call.index, word, &call.context);
         }
     }
 
-    /// Judges an expression of XPath: `document("/etc/x")` reads a file.
+    /// Judges an expression of `XPath`: `document("/etc/x")` reads a file.
     fn xpath(&mut self, call: &Call<'_>, word: &ShellWord) {
         let text = shell_words::with_placeholders(word);
         let mut before = text.split('(');

@@ -51,7 +51,7 @@ pub(crate) enum SpecialRole {
     ProjectDirectory,
     /// Package of Go: a directory, a file, or a module with its version.
     GoPackage,
-    /// Expression of XPath.
+    /// Expression of `XPath`.
     XPath,
     /// Flag of a compiler behind `-f`, which may name a file.
     CompilerFlag,

@@ -113,7 +113,7 @@ fn whatever_awk_does_is_named() {
     }
     let machine = Machine::new(&["/bin/sh"], &[("in", "a/b c\nx \"a\"\n")]);
     let mut random = Random::new(0xa3c_a3c);
-    let named = compare(&machine, usual_or_long(500, 20_000), || {
+    let named = compare(&machine, usual_or_long(500, 100_000), || {
         let path = random.one_of(&installed);
         let is_busybox = path.ends_with("busybox");
         let mut words = vec![path.to_owned()];

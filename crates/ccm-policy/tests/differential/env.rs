@@ -73,7 +73,7 @@ fn text(random: &mut Random) -> String {
 fn whatever_env_starts_is_named() {
     let machine = Machine::new(&["/usr/bin/env"], &[]);
     let mut random = Random::new(0xe4f_e4f);
-    let named = compare(&machine, usual_or_long(400, 20_000), || {
+    let named = compare(&machine, usual_or_long(400, 100_000), || {
         let mut words = vec!["/usr/bin/env".to_owned()];
         for _ in 0..random.below(7) {
             match random.below(4) {

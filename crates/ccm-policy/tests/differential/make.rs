@@ -100,7 +100,7 @@ fn whatever_make_starts_is_named() {
     let machine =
         Machine::new(&["/bin/sh", "/bin/true", "/bin/echo"], &[("Makefile", MAKEFILE), ("in", "x\n")]);
     let mut random = Random::new(0x3a4_3a4);
-    let named = compare(&machine, usual_or_long(200, 20_000), || {
+    let named = compare(&machine, usual_or_long(200, 100_000), || {
         let mut words = vec!["/usr/bin/make".to_owned()];
         let mut variables = Vec::new();
         for _ in 0..=random.below(5) {

@@ -146,7 +146,7 @@ fn whatever_sed_does_is_named() {
     let machine = Machine::new(&["/bin/sh"], &[("in", "a/b\nx[a]\nrun4\n")]);
     let has_busybox = std::path::Path::new("/usr/bin/busybox").is_file();
     let mut random = Random::new(0x5ed_5ed);
-    let named = compare(&machine, usual_or_long(500, 20_000), || {
+    let named = compare(&machine, usual_or_long(500, 100_000), || {
         let is_busybox = has_busybox && random.below(4) == 0;
         let mut words = vec![if is_busybox { "/usr/bin/busybox" } else { "/bin/sed" }.to_owned()];
         words.extend(is_busybox.then(|| "sed".to_owned()));

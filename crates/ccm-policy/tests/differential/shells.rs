@@ -81,7 +81,7 @@ fn whatever_shells_run_is_named() {
         Machine::new(&["/bin/sh", "/bin/bash"], &[("script-run2", "run2\n"), ("script-run4", "run4\n")]);
     let has_busybox = std::path::Path::new("/usr/bin/busybox").is_file();
     let mut random = Random::new(0x5e11_5e11);
-    let named = compare(&machine, usual_or_long(400, 20_000), || {
+    let named = compare(&machine, usual_or_long(400, 100_000), || {
         let shells = [
             ("/bin/dash", "dash"),
             ("/bin/bash", "bash"),

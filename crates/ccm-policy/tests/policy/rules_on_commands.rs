@@ -51,7 +51,7 @@ fn what_an_option_a_setting_or_a_variable_starts_is_a_command() {
     let policy = policy("rules: [{match: {program: forbidden}, deny: final}]\n");
     let table = include_str!("data/started.tsv").replace("\\\\", "\\");
     let commands: Vec<&str> = table.lines().skip(1).collect();
-    assert!(commands.len() >= 125, "{} rows", commands.len());
+    assert!(commands.len() >= 350, "{} rows", commands.len());
     check(
         &policy,
         Caller::Apply,

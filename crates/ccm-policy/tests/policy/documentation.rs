@@ -101,9 +101,32 @@ fn commands_have_the_verdict_that_the_pages_say() {
         &standard,
         Caller::Tool,
         &[
-            ("deny", &["r''m -r /srv", "env rm -r /srv", "sh -c 'rm -r /srv'"]),
+            (
+                "deny",
+                &[
+                    "r''m -r /srv",
+                    "env rm -r /srv",
+                    "sh -c 'rm -r /srv'",
+                    "tar c /var/lib/ccm",
+                    "awk 'BEGIN{system(\"rm -r /srv\")}'",
+                    "sed 'w /etc/passwd'",
+                    "git -c alias.x='!rm -r /srv' x",
+                ],
+            ),
             ("allow", &["echo 'rm -r /srv'", "cat \"$file\"", "sh build.sh", "make", "apt-mark showhold"]),
-            ("ask", &["./wrapper git push", "ls --odd", "git odd", "cargo +./x build", "iptables -L -Z"]),
+            (
+                "ask",
+                &[
+                    "./wrapper git push",
+                    "ls --odd",
+                    "git odd",
+                    "cargo +./x build",
+                    "iptables -L -Z",
+                    "cargo build --manifest-path /srv/x/Cargo.toml",
+                    "cd /srv && make",
+                    "pytest /srv/t.py",
+                ],
+            ),
         ],
     );
     let forbidden = policy_of("ccm_policy: 1\nrules: [{match: {program: forbidden}, deny: final}]\n");

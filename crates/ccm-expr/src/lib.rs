@@ -32,6 +32,7 @@ pub use functions::{FunctionDoc, reference};
 pub use jiff::Timestamp;
 pub use mentions::{CallMention, Mentions, NameMention};
 pub use operators::{OperatorDoc, operators};
+pub use pattern::{PatternError, compile_regex};
 pub use scope::{Function, FunctionError, NameKind, ParseContext, Scope};
 pub use time::{CalendarPart, DateTime};
 pub use value::{Map, Value};

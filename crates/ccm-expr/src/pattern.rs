@@ -7,18 +7,28 @@ const MAX_SIZE: usize = 1 << 20;
 
 const MAX_REPETITIONS: u32 = 1000;
 
-pub(crate) struct PatternError {
-    pub(crate) message: String,
-    pub(crate) limit: bool,
+/// Error of a regular expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PatternError {
+    /// Message.
+    pub message: String,
+    /// `true` if the expression is valid but too large.
+    pub limit: bool,
 }
 
 pub(crate) fn compile(written: &str) -> Result<Regex, PatternError> {
+    compile_regex(written, MAX_SIZE)
+}
+
+/// Compiles a regular expression in the syntax of RE2, whose compiled form may have `max_size` bytes.
+pub fn compile_regex(written: &str, max_size: usize) -> Result<Regex, PatternError> {
     let refused =
         |message: &str| PatternError { message: format!("this regular expression {message}"), limit: false };
     let translated = translate(written).map_err(refused)?;
     RegexBuilder::new(&translated)
-        .size_limit(MAX_SIZE)
-        .dfa_size_limit(MAX_SIZE)
+        .size_limit(max_size)
+        .dfa_size_limit(max_size)
         .nest_limit(100)
         .build()
         .map_err(|error| match error {

@@ -102,10 +102,10 @@ fn unused_files_of_facts_are_checked_too() {
 #[test]
 fn the_cost_of_failed_annotations_is_linear() {
     let keys =
-        |entry: &str| (0..10_000).map(|key| entry.replace("[n]", &key.to_string())).collect::<String>();
+        |entry: &str| (0..5_000).map(|key| entry.replace("[n]", &key.to_string())).collect::<String>();
     for (data, errors) in [
-        (keys("  # @validate 1 > 2\n  k[n]: v\n"), "10000 errors in"),
-        (keys("  # @require\n  k[n]:\n"), "10000 errors in"),
+        (keys("  # @validate 1 > 2\n  k[n]: v\n"), "5000 errors in"),
+        (keys("  # @require\n  k[n]:\n"), "5000 errors in"),
         // The same error of the same key is reported once.
         (keys("  # @validate 1 > 2\n") + "  k:\n" + &keys("    k[n]: v\n"), "1 error in"),
     ] {

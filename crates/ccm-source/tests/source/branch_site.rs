@@ -109,8 +109,9 @@ impl BranchSite {
         let script =
             format!(". ./library.sh\n{script}\ng update-server-info 2> /dev/null || true\necho done");
         let printed = shell(&script, self.scratch.path());
-        let printed = printed.strip_suffix("done\n").unwrap_or_else(|| panic!("{script}: {printed}"));
-        printed.trim_end().to_owned()
+        let ended = printed.strip_suffix("done\n");
+        assert!(ended.is_some(), "{script}: {printed}");
+        ended.unwrap_or_default().trim_end().to_owned()
     }
 
     /// Keeps the repository and what the machine has accepted for [`Self::restore`].

@@ -248,10 +248,8 @@ fn list(top: &Path, directory: &Path, found: &mut Vec<String>) {
 
 /// Returns the number of the release that is followed.
 pub(crate) fn number(followed: &Followed) -> u64 {
-    match followed.version.version {
-        VersionId::Number(number) => number,
-        VersionId::Commit(_) => panic!("a commit: {followed:?}"),
-    }
+    let VersionId::Number(number) = followed.version.version else { return 0 };
+    number
 }
 
 pub(crate) fn manifest_of(followed: &Followed) -> String {

@@ -24,6 +24,7 @@ mod modes;
 mod modules;
 mod network;
 mod node;
+mod objects;
 mod operand_roles;
 mod parallel;
 mod path_effects;

@@ -93,6 +93,13 @@ words! {
     }
 }
 
+impl EffectKind {
+    /// Returns `true` if the object of such an effect is a resource such as a service.
+    pub(crate) fn names_objects(self) -> bool {
+        matches!(self, Self::Service | Self::Package | Self::Account | Self::Container)
+    }
+}
+
 impl Effect {
     /// Builds an effect with its object.
     pub fn new(kind: EffectKind, object: Option<String>) -> Self {

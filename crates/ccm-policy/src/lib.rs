@@ -25,6 +25,7 @@ mod pattern_set;
 mod policy;
 mod refspecs;
 mod request;
+mod resource_names;
 mod rule;
 mod rule_index;
 mod schema;

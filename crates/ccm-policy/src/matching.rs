@@ -6,6 +6,7 @@ use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
 use crate::links::LinkDestination;
 use crate::refspecs::PushedOperands;
+use crate::resource_names::ResourceNames;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -104,6 +105,10 @@ impl RuleMatch {
                 Some(Matching::of(ids.any(|id| glob.matches(&id))))
             }
         };
+        let program = match subject {
+            Subject::Command(command) => command.base_name(),
+            Subject::Change(_) => None,
+        };
         let resource_of_change = self.resource.as_ref().and_then(names);
         if resource_of_change == Some(Matching::No) {
             return Matching::No;
@@ -112,7 +117,7 @@ impl RuleMatch {
             let is_kind = self.effects.is_empty() || self.effects.contains(&effect.kind);
             let is_path = self.path.is_none() || has_path(effect.kind);
             let is_resource =
-                self.resource.is_none() || resource_of_change.is_some() || is_resource(effect.kind);
+                self.resource.is_none() || resource_of_change.is_some() || effect.kind.names_objects();
             is_kind && is_path && is_resource
         });
         let compare = |effect: &Effect| {
@@ -121,7 +126,7 @@ impl RuleMatch {
                 result = result.min(compare_path(glob, effect, purpose));
             }
             if let Some(glob) = self.resource.as_ref().filter(|_| resource_of_change.is_none()) {
-                result = result.min(compare_resource(glob, effect));
+                result = result.min(compare_resource(glob, effect, program, purpose));
             }
             result
         };
@@ -145,10 +150,6 @@ fn has_path(kind: EffectKind) -> bool {
             | EffectKind::Permissions
             | EffectKind::Disk
     )
-}
-
-fn is_resource(kind: EffectKind) -> bool {
-    matches!(kind, EffectKind::Service | EffectKind::Package | EffectKind::Account | EffectKind::Container)
 }
 
 fn compare_program(glob: &Glob, command: &AnalysedCommand, purpose: MatchPurpose) -> Matching {
@@ -429,16 +430,27 @@ fn compare_object(glob: &Glob, object: &str, effect: &Effect, purpose: MatchPurp
     }
 }
 
-fn compare_resource(glob: &Glob, effect: &Effect) -> Matching {
+/// Compares the names under which the program knows an object: one of them is enough to restrict, and to lift, the
+/// object has to be written as the rule has it.
+fn compare_resource(glob: &Glob, effect: &Effect, program: Option<&str>, purpose: MatchPurpose) -> Matching {
     let kind = effect.kind.name();
     let Some(object) = effect.object.as_deref() else {
         // `systemctl daemon-reload` concerns no unit.
         let prefix = format!("{kind}#");
         return Matching::at_most_possible(glob.may_match_prefix(&prefix));
     };
-    if effect.is_partial {
-        return Matching::at_most_possible(glob.may_match_prefix(format!("{kind}#{object}")));
+    let resource = ResourceNames::of(effect.kind, program, object);
+    let is_open = effect.is_partial || resource.is_open;
+    if purpose == MatchPurpose::Lift && !is_open {
+        let without_suffix = object.strip_suffix(".service").unwrap_or(object);
+        return Matching::of(
+            [object, without_suffix].iter().any(|name| glob.matches(format!("{kind}#{name}"))),
+        );
     }
-    let without_suffix = object.strip_suffix(".service").unwrap_or(object);
-    Matching::of([object, without_suffix].iter().any(|name| glob.matches(format!("{kind}#{name}"))))
+    let matches = |name: &String| glob.matches(format!("{kind}#{name}"));
+    if resource.names.iter().any(matches) {
+        return if is_open { Matching::Possible } else { Matching::Yes };
+    }
+    let begins = |name: &String| glob.may_match_prefix(format!("{kind}#{name}"));
+    Matching::at_most_possible(is_open && resource.names.iter().any(begins))
 }

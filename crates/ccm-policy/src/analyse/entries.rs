@@ -3,6 +3,7 @@
 use ccm_shell::{ShellCommand, ShellDialect, ShellWord};
 
 use super::arguments::{self, ParsedArguments, ParsedOption};
+use super::objects::CalledObject;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{Effect, EffectKind};
@@ -23,7 +24,7 @@ pub(super) struct Call<'c> {
     /// Directories in which the program was started.
     pub(super) started_in: std::sync::Arc<ccm_shell::ShellDirectories>,
     /// Objects of what the program does.
-    pub(super) objects: Vec<String>,
+    pub(super) objects: Vec<CalledObject>,
     /// Code was named: nothing is read from standard input.
     pub(super) has_code: bool,
 }
@@ -186,6 +187,7 @@ impl Analyser<'_> {
                 let what = format!("the subcommand of `{name}` is not known");
                 let span = self.span(index);
                 self.finding(index, GuardClass::ProgramUnknown, what, span, Some(WayOut::NameProgram));
+                self.any_subcommand(index, level);
                 break;
             };
             let inherited = || level.inherits.then(|| entry.subcommand(&text)).flatten();
@@ -329,34 +331,6 @@ impl Analyser<'_> {
             }
             position += 1;
             role_position += 1;
-        }
-    }
-
-    /// Adds the effects and findings of what a program does by itself.
-    fn does(&mut self, index: usize, name: &str, action: &str, classes: &[GuardClass], objects: &[String]) {
-        let span = self.span(index);
-        let call = if action.is_empty() { name.to_owned() } else { format!("{name} {action}") };
-        for class in classes {
-            if let Some(kind) = effect_kind(*class) {
-                let action = if action.is_empty() { name } else { action };
-                let first = Effect::new(kind, None).with_action(action);
-                if objects.is_empty() {
-                    self.effect(index, first);
-                } else {
-                    for object in objects {
-                        self.effect(index, Effect { object: Some(object.clone()), ..first.clone() });
-                    }
-                }
-            }
-            let what = match objects {
-                [] => format!("`{call}` {}", class.description()),
-                objects => {
-                    let shown: Vec<&str> = objects.iter().take(3).map(|object| &**object).collect();
-                    let more = if objects.len() > 3 { ", …" } else { "" };
-                    format!("`{call}` {}: {}{more}", class.description(), shown.join(", "))
-                }
-            };
-            self.finding(index, *class, what, span, Some(WayOut::AskOperator));
         }
     }
 }

@@ -6,6 +6,7 @@ use ccm_model::{Glob, GlobKind};
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
+use super::objects::CalledObject;
 use super::exact::ExactCall;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
@@ -368,7 +369,7 @@ impl Analyser<'_> {
                 Some(WayOut::AskOperator),
             );
         }
-        call.objects.push(name);
+        call.objects.push(CalledObject::unit(word));
     }
 }
 

@@ -6,6 +6,7 @@ use ccm_shell::{ShellDialect, ShellWord};
 
 use super::arguments::ParsedOption;
 use super::entries::Call;
+use super::objects::CalledObject;
 use super::exact::ExactCall;
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
@@ -97,12 +98,12 @@ impl Analyser<'_> {
                     self.program(&inner, call.commands, &context);
                 }
             }
-            ArgumentRole::Object => call.objects.push(shell_words::shown(word).shown),
+            ArgumentRole::Object => call.objects.push(CalledObject::of(word)),
             ArgumentRole::Unit => self.unit(call, word),
             ArgumentRole::Host => {
                 self.effect(index, Effect::new(EffectKind::Network, word.text().map(Cow::into_owned)));
                 self.metadata_host(index, &shell_words::with_placeholders(word), span);
-                call.objects.push(shell_words::shown(word).shown);
+                call.objects.push(CalledObject::of(word));
             }
             ArgumentRole::Url => self.url(call, word),
             ArgumentRole::Data => self.data(call, word),

@@ -3,6 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::entries::Call;
+use super::objects::CalledObject;
 use super::started::StartedForm;
 use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
@@ -171,7 +172,7 @@ impl Analyser<'_> {
             SpecialRole::NpmConfig => self.npm_config(call, words),
             SpecialRole::PackageCommand => {
                 if let Some(package) = words.first() {
-                    call.objects.push(shell_words::shown(package).shown);
+                    call.objects.push(CalledObject::of(package));
                 }
                 let context = call.context.within(call.index);
                 self.program(words, call.commands, &context);

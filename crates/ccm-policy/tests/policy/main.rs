@@ -4,6 +4,7 @@
 mod analysis;
 mod documentation;
 mod policy_file;
+mod resources_of_commands;
 mod rules_on_commands;
 mod texts;
 mod vectors;

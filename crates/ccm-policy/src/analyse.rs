@@ -7,8 +7,11 @@ mod builtins;
 mod calculators;
 mod code;
 mod containers;
+mod credentials;
+mod curl_globs;
 mod databases;
 mod destinations;
+mod downloads;
 mod entries;
 mod env;
 mod exact;
@@ -17,7 +20,6 @@ mod git;
 mod handlers;
 mod interpreter_variables;
 mod interpreters;
-mod key_directories;
 mod make;
 mod metadata;
 mod modes;
@@ -30,6 +32,7 @@ mod parallel;
 mod path_effects;
 mod paths;
 mod perl;
+mod program_names;
 mod programs;
 mod projects;
 mod python;
@@ -38,12 +41,14 @@ mod sed;
 mod settings;
 pub(crate) mod shell_words;
 mod shells;
+mod shown_secrets;
 mod special_roles;
 mod started;
 #[cfg(test)]
 mod tests;
 mod variable_tables;
 mod variables;
+mod whole_reads;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -261,6 +266,7 @@ impl<'a> Analyser<'a> {
 
     fn reading(&mut self, reading: &ShellReading, context: &CommandContext, is_certain: bool) {
         let printed = printed(reading);
+        let from = self.analysis.commands.len();
         for (position, command) in reading.commands.iter().enumerate() {
             let input = match &command.input {
                 ShellInput::Inherited => context.input.clone(),
@@ -289,6 +295,9 @@ impl<'a> Analyser<'a> {
                     self.maybe_path(before, word, &context);
                 }
             }
+        }
+        if reading.commands.len() > 1 {
+            self.found_in_text(from);
         }
     }
 
@@ -390,6 +399,9 @@ impl<'a> Analyser<'a> {
             self.too_much(context);
             return None;
         }
+        let directory = context.directories.only();
+        let start = join_path("/", &self.request.directory);
+        let is_elsewhere = directory != Some(&*start) || self.workspace.is_some() && !self.is_inside(&start);
         self.analysis.commands.push(AnalysedCommand {
             words: words.iter().map(shell_words::shown).collect(),
             program,
@@ -399,7 +411,8 @@ impl<'a> Analyser<'a> {
             is_redirected: false,
             effects: Vec::new(),
             findings: Vec::new(),
-            directory: context.directories.only().map(ToOwned::to_owned),
+            directory: directory.map(ToOwned::to_owned),
+            is_elsewhere,
             parent: context.parent,
             is_suspected: context.at_most.is_some(),
             span,

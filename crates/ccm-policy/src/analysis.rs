@@ -38,6 +38,8 @@ pub struct AnalysedCommand {
     pub findings: Vec<GuardFinding>,
     /// Working directory, if it is known.
     pub directory: Option<String>,
+    /// The command may work in another directory than the one in which the request starts, or outside the workspace.
+    pub is_elsewhere: bool,
     /// Position in [`Analysis::commands`] of the command that runs this command.
     pub parent: Option<usize>,
     /// The words follow a program that is not known, which may run them as a command or not.

@@ -4,8 +4,9 @@ use ccm_expr::Value;
 
 use crate::analysis::{AnalysedCommand, Analysis, FindingOrigin, UnreadableRequest};
 use crate::condition::{ConditionScope, ConditionValues, Truth};
-use crate::document::{GuardMode, Whitelist};
+use crate::document::GuardMode;
 use crate::guard_class::GuardClass;
+use crate::lifting;
 use crate::matching::{GovernedChange, MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
 use crate::rule::{ApprovalConditions, Denial, PolicyRule};
@@ -235,8 +236,7 @@ impl Policy {
         let mut lift = |lifted: LiftedClass| lifting.push(lifted);
         self.apply_rules(Subject::Command(command), caller, values, &mut decision, &mut lift);
         let shown = command.shown();
-        let is_known = command.words.iter().all(|word| word.is_known);
-        let lifting_pattern = self.lifting_pattern(&shown, is_known);
+        let lifting_pattern = self.lifting_pattern(command);
         if lifting_pattern.is_some() {
             let rules = &self.rules;
             decision.causes.retain(|cause| match cause.kind {
@@ -251,7 +251,7 @@ impl Policy {
             );
         }
         for (position, whitelist) in self.whitelists.iter().enumerate() {
-            if !is_listed(whitelist, analysis, at) {
+            if !lifting::is_listed(whitelist, analysis, at) {
                 decision.causes.push(VerdictCause {
                     verdict: PolicyVerdict::Deny,
                     kind: CauseKind::Whitelist(position),
@@ -293,12 +293,9 @@ impl Policy {
         decision
     }
 
-    /// Returns the first pattern below `allow` that matches. A word that is not known could be anything.
-    fn lifting_pattern(&self, shown: &str, is_known: bool) -> Option<usize> {
-        if !is_known || shown.is_empty() {
-            return None;
-        }
-        self.allow_patterns.first_match(shown)
+    /// Returns the first pattern below `allow` that matches.
+    fn lifting_pattern(&self, command: &AnalysedCommand) -> Option<usize> {
+        self.allow_patterns.first_match(&lifting::text(command)?)
     }
 
     fn apply_rules(
@@ -350,33 +347,6 @@ impl Policy {
         };
         (!is_final, std::cmp::Reverse(cause.verdict), cause.kind)
     }
-}
-
-/// Returns `true` if a whitelist has the command, or the command that runs it.
-fn is_listed(whitelist: &Whitelist, analysis: &Analysis, at: usize) -> bool {
-    let has = |command: &AnalysedCommand| {
-        let location = command.program.as_ref().and_then(|program| program.location.as_ref());
-        command.variables.is_empty()
-            && !command.is_redirected
-            && location.is_none_or(|location| location.is_trusted)
-            && whitelist.commands.iter().any(|listed| {
-                listed.words.len() == command.words.len()
-                    && listed
-                        .words
-                        .iter()
-                        .zip(&command.words)
-                        .all(|(listed, word)| word.text() == Some(listed))
-            })
-    };
-    let mut next = Some(at);
-    // A command stands behind the one that runs it, so that this ends.
-    while let Some(command) = next.and_then(|at| analysis.commands.get(at)) {
-        if has(command) {
-            return true;
-        }
-        next = command.parent.filter(|parent| Some(*parent) < next);
-    }
-    false
 }
 
 fn condition_scope<'v>(

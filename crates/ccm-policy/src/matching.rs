@@ -6,7 +6,7 @@ use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
 use crate::links::LinkDestination;
 use crate::refspecs::PushedOperands;
-use crate::resource_names::ResourceNames;
+use crate::resource_names::compare_resource;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -43,7 +43,7 @@ impl Matching {
         if matches { Self::Yes } else { Self::No }
     }
 
-    fn at_most_possible(matches: bool) -> Self {
+    pub(crate) fn at_most_possible(matches: bool) -> Self {
         if matches { Self::Possible } else { Self::No }
     }
 }
@@ -428,29 +428,4 @@ fn compare_object(glob: &Glob, object: &str, effect: &Effect, purpose: MatchPurp
             Matching::of(glob.matches(object) && glob.matches(below() + "\u{1}/\u{1}/\u{1}"))
         }
     }
-}
-
-/// Compares the names under which the program knows an object: one of them is enough to restrict, and to lift, the
-/// object has to be written as the rule has it.
-fn compare_resource(glob: &Glob, effect: &Effect, program: Option<&str>, purpose: MatchPurpose) -> Matching {
-    let kind = effect.kind.name();
-    let Some(object) = effect.object.as_deref() else {
-        // `systemctl daemon-reload` concerns no unit.
-        let prefix = format!("{kind}#");
-        return Matching::at_most_possible(glob.may_match_prefix(&prefix));
-    };
-    let resource = ResourceNames::of(effect.kind, program, object);
-    let is_open = effect.is_partial || resource.is_open;
-    if purpose == MatchPurpose::Lift && !is_open {
-        let without_suffix = object.strip_suffix(".service").unwrap_or(object);
-        return Matching::of(
-            [object, without_suffix].iter().any(|name| glob.matches(format!("{kind}#{name}"))),
-        );
-    }
-    let matches = |name: &String| glob.matches(format!("{kind}#{name}"));
-    if resource.names.iter().any(matches) {
-        return if is_open { Matching::Possible } else { Matching::Yes };
-    }
-    let begins = |name: &String| glob.may_match_prefix(format!("{kind}#{name}"));
-    Matching::at_most_possible(is_open && resource.names.iter().any(begins))
 }

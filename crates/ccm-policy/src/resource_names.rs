@@ -2,20 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::effect::EffectKind;
+use ccm_model::Glob;
+
+use crate::effect::{Effect, EffectKind};
+use crate::matching::{MatchPurpose, Matching};
 
 /// Names that an operand of a program can stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ResourceNames {
+struct ResourceNames {
     /// The operand, and the names that the program reads from it.
-    pub(crate) names: BTreeSet<String>,
+    names: BTreeSet<String>,
     /// The operand is a pattern or a file: its names all begin with one of the names, which may be empty.
-    pub(crate) is_open: bool,
+    is_open: bool,
 }
 
 impl ResourceNames {
     /// Returns the names of an operand of a program.
-    pub(crate) fn of(kind: EffectKind, program: Option<&str>, object: &str) -> Self {
+    fn of(kind: EffectKind, program: Option<&str>, object: &str) -> Self {
         match kind {
             EffectKind::Service => unit_names(object),
             EffectKind::Package => package_names(program.unwrap_or_default(), object),
@@ -27,6 +30,36 @@ impl ResourceNames {
     fn open(prefix: &str) -> Self {
         Self { names: BTreeSet::from([prefix.to_owned()]), is_open: true }
     }
+}
+
+/// Compares the names under which the program knows an object: one of them is enough to restrict, and to lift, the
+/// object has to be written as the rule has it.
+pub(crate) fn compare_resource(
+    glob: &Glob,
+    effect: &Effect,
+    program: Option<&str>,
+    purpose: MatchPurpose,
+) -> Matching {
+    let kind = effect.kind.name();
+    let Some(object) = effect.object.as_deref() else {
+        // `systemctl daemon-reload` concerns no unit.
+        let prefix = format!("{kind}#");
+        return Matching::at_most_possible(glob.may_match_prefix(&prefix));
+    };
+    let resource = ResourceNames::of(effect.kind, program, object);
+    let is_open = effect.is_partial || resource.is_open;
+    if purpose == MatchPurpose::Lift && !is_open {
+        let without_suffix = object.strip_suffix(".service").unwrap_or(object);
+        return Matching::of(
+            [object, without_suffix].iter().any(|name| glob.matches(format!("{kind}#{name}"))),
+        );
+    }
+    let matches = |name: &String| glob.matches(format!("{kind}#{name}"));
+    if resource.names.iter().any(matches) {
+        return if is_open { Matching::Possible } else { Matching::Yes };
+    }
+    let begins = |name: &String| glob.may_match_prefix(format!("{kind}#{name}"));
+    Matching::at_most_possible(is_open && resource.names.iter().any(begins))
 }
 
 /// Returns the names of a unit: `/lib/systemd/system/nginx.service` is `nginx`.
@@ -65,7 +98,9 @@ fn package_names(program: &str, object: &str) -> ResourceNames {
     }
     let mut names = BTreeSet::from([object.to_owned()]);
     // `1:telnetd` with an epoch, `core/telnetd` of a repository, `x@npm:telnetd` under another name
-    names.extend([':', '/'].iter().filter_map(|mark| object.rsplit_once(*mark)).map(|(_, name)| name.to_owned()));
+    names.extend(
+        [':', '/'].iter().filter_map(|mark| object.rsplit_once(*mark)).map(|(_, name)| name.to_owned()),
+    );
     for name in names.clone() {
         let ends = name.match_indices(['=', '<', '>', '~', '!', '@', ':', '/', '[', ' ', ';', ',', '#']);
         names.extend(ends.filter(|(at, _)| *at > 0).filter_map(|(at, _)| Some(name.get(..at)?.to_owned())));
@@ -102,7 +137,10 @@ fn names_any_package(program: &str, object: &str) -> bool {
         '[' | ']' => !WITH_EXTRAS.contains(&program),
         _ => false,
     });
-    is_file || is_group || pattern.next().is_some() || WITH_EXPRESSIONS.contains(&program) && has_odd_dot(object)
+    is_file
+        || is_group
+        || pattern.next().is_some()
+        || WITH_EXPRESSIONS.contains(&program) && has_odd_dot(object)
 }
 
 /// Returns `true` for a dot that does not stand between digits, in front of a version.

@@ -35,6 +35,9 @@ impl Analyser<'_> {
         }
         for resolved in paths::resolve(word, &context.directories) {
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
+            if known.as_deref().is_some_and(|path| self.is_downloaded(path)) {
+                self.code_from_pipe(index, name, span);
+            }
             self.effect(index, Effect::code(CodeSource::File, resolved.path.clone()));
             match known {
                 None => {
@@ -83,7 +86,7 @@ impl Analyser<'_> {
         }
     }
 
-    fn code_from_pipe(&mut self, index: usize, name: &str, span: ccm_shell::ShellSpan) {
+    pub(super) fn code_from_pipe(&mut self, index: usize, name: &str, span: ccm_shell::ShellSpan) {
         self.effect(index, Effect::code(CodeSource::Pipe, Some(name.to_owned())));
         let what = format!("`{name}` runs code from a pipe or a download");
         self.finding(index, GuardClass::CodePipe, what, span, Some(WayOut::SaveCode));

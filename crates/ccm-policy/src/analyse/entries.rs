@@ -110,7 +110,10 @@ impl Analyser<'_> {
         }
         self.handed_on(&call, &action);
         self.odd_words(&call, all);
+        self.shown_secrets(&call);
         self.written_below(&call);
+        self.searched_directory(&call);
+        self.publishing_words(&call);
         if writes_here && !is_report {
             self.writes_here(index, &call.context);
         }
@@ -154,12 +157,6 @@ impl Analyser<'_> {
                 if call.parsed.has(&["-s"]) {
                     self.unlisted(call.index, call.name, "-s");
                 }
-            }
-            "kubectl" | "oc" if names_secret(call.parsed) => {
-                let what = format!("`{}` shows secrets of a cluster", call.name);
-                self.effect(call.index, Effect::new(EffectKind::Secrets, None));
-                let span = self.span(call.index);
-                self.finding(call.index, GuardClass::Secrets, what, span, Some(WayOut::AskOperator));
             }
             _ => {}
         }
@@ -340,14 +337,6 @@ impl Call<'_> {
     fn started(&self) -> CommandContext {
         CommandContext { directories: self.started_in.clone(), ..self.context.clone() }
     }
-}
-
-/// Returns `true` if an operand names objects of a cluster that are secrets, and a format shows their content.
-fn names_secret(parsed: &ParsedArguments) -> bool {
-    let is_secret = |part: &str| matches!(part.split('/').next(), Some("secret" | "secrets"));
-    let mut operands = parsed.operands.iter().map(shell_words::with_placeholders);
-    let shows = ["-o", "--output", "--template", "--raw"];
-    operands.any(|operand| operand.split(',').any(is_secret)) && parsed.has(&shows)
 }
 
 /// Returns `true` if the program only reports something.

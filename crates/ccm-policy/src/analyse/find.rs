@@ -197,11 +197,17 @@ impl Analyser<'_> {
         let found = if root.text().is_none() && root.known_prefix().is_empty() {
             shell_words::unknown("{}", root.span)
         } else {
-            below(root)
+            self.found_paths(index).and_then(|found| found.below(root)).unwrap_or_else(|| below(root))
         };
         let words: Vec<ShellWord> =
             inner.iter().map(|word| shell_words::replaced(word, "{}", &found)).collect();
+        let before = self.analysis.commands.len();
         self.program(&words, commands, &context.within(index));
+        if inner.iter().any(|word| shell_words::shown(word).shown.contains("{}"))
+            && let Some(found) = self.found_paths(index)
+        {
+            self.read_found(&found, before);
+        }
     }
 }
 

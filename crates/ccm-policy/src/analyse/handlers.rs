@@ -6,8 +6,8 @@ use ccm_model::{Glob, GlobKind};
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
-use super::objects::CalledObject;
 use super::exact::ExactCall;
+use super::objects::CalledObject;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};

@@ -5,18 +5,34 @@ use ccm_shell::{ShellSpan, ShellWord};
 use super::entries::Call;
 use super::metadata::{host_of, is_metadata};
 use super::started::StartedForm;
-use super::{Analyser, paths, shell_words};
+use super::{Analyser, curl_globs, paths, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
 
 impl Analyser<'_> {
-    /// Judges an address that is fetched.
+    /// Judges an address that is fetched, or all those that curl reads from one.
     pub(super) fn url(&mut self, call: &Call<'_>, word: &ShellWord) {
+        if call.name == "curl"
+            && !call.parsed.has(&["-g", "--globoff"])
+            && let Some(text) = word.text().filter(|text| text.contains(['{', '[']))
+        {
+            for text in curl_globs::expand(&text) {
+                self.one_url(call, &ShellWord::known(text, word.span));
+            }
+        }
+        self.one_url(call, word);
+    }
+
+    fn one_url(&mut self, call: &Call<'_>, word: &ShellWord) {
         let span = call.context.span.unwrap_or(word.span);
         let text = shell_words::with_placeholders(word);
         if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
             return self.file_address(call, word);
+        }
+        // `--proto-default file` makes a path of it.
+        if text.starts_with('/') && call.name == "curl" {
+            return self.read_path(call.index, word, &call.context);
         }
         if text.starts_with('@') && call.name == "curl" {
             return self.read_path(call.index, &shell_words::without_prefix(word, 1), &call.context);

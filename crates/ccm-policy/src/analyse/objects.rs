@@ -50,7 +50,14 @@ impl CalledObject {
 
 impl Analyser<'_> {
     /// Adds the effects and findings of what a program does by itself.
-    pub(super) fn does(&mut self, index: usize, name: &str, action: &str, classes: &[GuardClass], objects: &[CalledObject]) {
+    pub(super) fn does(
+        &mut self,
+        index: usize,
+        name: &str,
+        action: &str,
+        classes: &[GuardClass],
+        objects: &[CalledObject],
+    ) {
         let span = self.span(index);
         let call = if action.is_empty() { name.to_owned() } else { format!("{name} {action}") };
         for class in classes {

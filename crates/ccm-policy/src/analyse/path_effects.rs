@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ccm_shell::{ShellDirectories, ShellWord};
 
 use super::paths::{self, PathMeaning, WordPath};
-use super::{Analyser, CommandContext};
+use super::{Analyser, CommandContext, credentials};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -48,12 +48,16 @@ impl Analyser<'_> {
             let span = context.span.unwrap_or(word.span);
             let effect = self.path_effect(EffectKind::Read, &path);
             let link_target = effect.link_target.clone();
-            self.effect(index, effect);
+            let is_recursive = path.path.is_some() && self.reads_whole(index);
+            self.effect(index, Effect { is_recursive, ..effect });
             if path.is_pattern
                 && let Some(directory) = context.directories.only()
-                && let Some(secret) = paths::secret_of_pattern(word, directory, self.home())
+                && let Some(secret) = credentials::secret_of_pattern(word, directory, self.home())
             {
                 self.secret(index, &secret, "may read", span);
+            }
+            if path.is_partial && credentials::is_any_environment(word) {
+                self.secret(index, "/proc/…/environ", "reads", span);
             }
             let Some(path) = path.path else { continue };
             let reached = match &link_target {
@@ -66,10 +70,8 @@ impl Analyser<'_> {
                     PathMeaning::Disk => self.disk(index, path, "reads", span),
                     PathMeaning::Kernel => self.kernel(index, path, span),
                     PathMeaning::Connection => self.connection(index, path, span),
-                    PathMeaning::Govern | PathMeaning::System | PathMeaning::Plain => {
-                        self.key_directory(index, path, span);
-                    }
-                    _ => {}
+                    PathMeaning::SafeDevice => {}
+                    _ => self.directory_of_secrets(index, path, span),
                 }
             }
             self.check_restriction(index, &path, span);
@@ -270,7 +272,7 @@ impl Analyser<'_> {
                 let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
                 self.lookup.path_kind(&format!("/{first}")) != LookupPathKind::Missing
             } else {
-                candidate.starts_with("file://") || candidate.split('/').any(|part| part == "..")
+                paths::path_of_address(candidate).is_some() || candidate.split('/').any(|part| part == "..")
             };
             if is_path {
                 self.read_path(index, &ShellWord::known(candidate, word.span), context);

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Wildcard, Wildcards};
 use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece, join_path};
+
+use super::credentials;
 
 /// Path of a word, as an absolute path without `.` and `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,9 +64,8 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
             WordPiece::Unknown { .. } => is_partial = true,
         }
     }
-    if let Some(path) = known.strip_prefix("file://") {
-        let path = path.find('/').map_or("", |slash| path.get(slash..).unwrap_or_default());
-        known = decode_percent(path);
+    if let Some(path) = path_of_address(&known) {
+        known = path;
     }
     let directory_end =
         if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
@@ -92,6 +92,19 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         all.push(WordPath { path: None, climbing: None, is_partial: true, is_pattern });
     }
     all
+}
+
+/// Returns the path of the address of a file, such as `file:///etc/x` and `FILE:/etc/x`.
+pub(super) fn path_of_address(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case("file:") || !rest.starts_with('/') {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => rest.find('/').map_or("", |slash| rest.get(slash..).unwrap_or_default()),
+        None => rest,
+    };
+    Some(decode_percent(path))
 }
 
 /// Replaces other names of the root, such as `/proc/self/root`.
@@ -142,14 +155,14 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if let Some(device) = path.strip_prefix("/dev/") {
         return device_meaning(device);
     }
-    if is_own_key(path) {
+    if credentials::is_own_key(path) {
         return PathMeaning::Secret;
     }
     if is_governance(path) {
         return PathMeaning::Govern;
     }
     let in_home = home_part(path, home);
-    if is_secret(path, in_home) {
+    if credentials::is_secret(path, in_home) {
         return PathMeaning::Secret;
     }
     if matches!(path, "/proc/kcore" | "/proc/kmem" | "/proc/sysrq-trigger") {
@@ -158,7 +171,7 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if is_persistence(path, in_home) {
         return PathMeaning::Persist;
     }
-    if path.ends_with("/.git/config") || path.contains("/.git/hooks/") || path.ends_with("/.git/hooks") {
+    if is_repository(path) {
         return PathMeaning::Repository;
     }
     let first = path.split('/').nth(1).unwrap_or_default();
@@ -167,6 +180,15 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
         || first == "root"
         || first == "var" && !is_within(path, "/var/tmp");
     if is_system { PathMeaning::System } else { PathMeaning::Plain }
+}
+
+/// Returns `true` for files and directories of a repository through which git runs programs, and for the whole of one.
+fn is_repository(path: &str) -> bool {
+    let Some((_, inner)) = path.split_once("/.git/") else { return path.ends_with("/.git") };
+    let mut parts = inner.split('/');
+    // `.git/modules/x/hooks` as well
+    parts.any(|part| part == "hooks")
+        || inner.rsplit('/').next().is_some_and(|name| matches!(name, "config" | "config.worktree"))
 }
 
 /// Directories of devices that are no disks.
@@ -218,7 +240,7 @@ fn device_meaning(device: &str) -> PathMeaning {
 }
 
 /// Returns the part of a path below a home directory.
-fn home_part<'p>(path: &'p str, home: Option<&str>) -> Option<&'p str> {
+pub(super) fn home_part<'p>(path: &'p str, home: Option<&str>) -> Option<&'p str> {
     if let Some(rest) =
         home.filter(|home| *home != "/" && !home.is_empty()).and_then(|home| path.strip_prefix(home))
     {
@@ -238,129 +260,6 @@ fn is_governance(path: &str) -> bool {
         || path.contains("/.config/ccm/")
         || path.contains("/.local/state/ccm/")
         || path.ends_with("/.config/ccm")
-}
-
-/// Keys with which ccm signs audit records and approvals, below the directory of its state.
-const OWN_KEYS: [&str; 3] = ["/ccm/audit/key", "/ccm/audit/key.next", "/ccm/approvals/key"];
-
-fn is_own_key(path: &str) -> bool {
-    OWN_KEYS.iter().any(|key| path.ends_with(key)) || is_within(path, "/etc/ccm/secrets")
-}
-
-/// Files with credentials.
-const SECRET_FILES: [&str; 12] = [
-    "/var/lib/ccm/audit/key",
-    "/var/lib/ccm/audit/key.next",
-    "/var/lib/ccm/approvals/key",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/krb5.keytab",
-    "/etc/sudoers",
-    "/etc/security/opasswd",
-    "/etc/master.passwd",
-    "/etc/ppp/chap-secrets",
-];
-
-/// Files and directories with credentials, in a home directory.
-const SECRETS_IN_HOME: [&str; 19] = [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".netrc",
-    ".docker/config.json",
-    ".kube",
-    ".config/gh",
-    ".config/gcloud",
-    ".azure",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".pypirc",
-    ".npmrc",
-    ".cargo/credentials.toml",
-    ".cargo/credentials",
-    ".password-store",
-    ".local/share/keyrings",
-    ".vault-token",
-];
-
-/// Returns a file with credentials that a word with a pattern, such as `/etc/sh*w`, may stand for.
-pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<&str>) -> Option<String> {
-    let mut pattern = String::new();
-    for piece in &word.pieces {
-        match piece {
-            WordPiece::Text { text, .. } => pattern += text,
-            WordPiece::Pattern(character) => pattern.push(*character),
-            WordPiece::Unknown { .. } => return None,
-        }
-    }
-    let pattern = join_path(directory, &pattern);
-    let of_home = home.into_iter().chain(["/root"]).flat_map(|home| {
-        SECRETS_IN_HOME.iter().map(move |secret| format!("{}/{secret}", home.trim_end_matches('/')))
-    });
-    let mut secrets = SECRET_FILES.iter().map(ToString::to_string).chain(of_home);
-    secrets.find(|secret| {
-        let mut parts = pattern.split('/').skip(1);
-        // What lies below a directory of credentials is one as well.
-        secret.split('/').skip(1).all(|name| parts.next().is_some_and(|part| may_match(part, name)))
-    })
-}
-
-/// Returns `true` if a pattern of a shell may match a name. A bracket stands for any character.
-fn may_match(pattern: &str, name: &str) -> bool {
-    if name.starts_with('.') && !pattern.starts_with('.') {
-        return false;
-    }
-    let mut rest = pattern.chars();
-    let next = || {
-        Some(match rest.next()? {
-            '*' => Wildcard::AnyCharacters,
-            '?' => Wildcard::AnyCharacter,
-            '[' => {
-                let mut behind_first = rest.clone();
-                behind_first.next();
-                match behind_first.as_str().split_once(']') {
-                    Some((_, behind)) => {
-                        rest = behind.chars();
-                        Wildcard::AnyCharacter
-                    }
-                    None => Wildcard::Character('['),
-                }
-            }
-            character => Wildcard::Character(character),
-        })
-    };
-    std::iter::from_fn(next).collect::<Wildcards>().matches(name)
-}
-
-fn is_secret(path: &str, in_home: Option<&str>) -> bool {
-    const DIRECTORIES: [&str; 6] = [
-        "/etc/ssl/private",
-        "/etc/pki/tls/private",
-        "/run/secrets",
-        "/var/run/secrets",
-        "/etc/sudoers.d",
-        "/etc/wireguard",
-    ];
-    const PUBLIC: [&str; 2] = [".ssh/known_hosts", ".ssh/config"];
-    if SECRET_FILES.contains(&path) || DIRECTORIES.iter().any(|directory| is_within(path, directory)) {
-        return true;
-    }
-    let is_host_key = path
-        .strip_prefix("/etc/ssh/")
-        .is_some_and(|name| name.starts_with("ssh_host_") && !is_public_key(name));
-    let is_environment = path.starts_with("/proc/") && path.ends_with("/environ");
-    let in_home = in_home.is_some_and(|path| {
-        let is_public = PUBLIC.contains(&path) || path.starts_with(".ssh/") && is_public_key(path);
-        !is_public && SECRETS_IN_HOME.iter().any(|secret| is_within(path, secret))
-    });
-    is_host_key || is_environment || in_home
-}
-
-fn is_public_key(path: &str) -> bool {
-    path.strip_suffix(".pub").is_some()
 }
 
 fn is_persistence(path: &str, in_home: Option<&str>) -> bool {
@@ -431,33 +330,6 @@ mod tests {
             ("/srv/x", PathMeaning::Plain),
         ] {
             assert_eq!(meaning(path, Some("/home/agent")), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn patterns_that_may_match_credentials_are_found() {
-        let pattern = |text: &str| {
-            let pieces = text.chars().map(|character| match character {
-                '*' | '?' | '[' => WordPiece::Pattern(character),
-                _ => WordPiece::Text { text: character.to_string(), is_quoted: false },
-            });
-            ShellWord { pieces: pieces.collect(), span: ccm_shell::ShellSpan::default() }
-        };
-        let home = Some("/home/agent");
-        for text in [
-            "/var/lib/ccm/*/key",
-            "/var/lib/c?m/audit/*",
-            "/etc/sh*w",
-            "/e*/shado?",
-            "/etc/[s]hadow",
-            "/home/*/.ss?/id_rsa",
-            "../etc/shad*",
-            "/???/shadow",
-        ] {
-            assert!(secret_of_pattern(&pattern(text), "/w", home).is_some(), "{text}");
-        }
-        for text in ["/etc/*.conf", "/etc/hos*", "*", "src/*", "/home/agent/*"] {
-            assert_eq!(secret_of_pattern(&pattern(text), "/w", home), None, "{text}");
         }
     }
 

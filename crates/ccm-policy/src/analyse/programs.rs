@@ -2,6 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
+use super::program_names::{self, CopiedProgram};
 use super::{Analyser, CommandContext};
 use crate::analysis::{AnalysedWord, FindingOrigin, ProgramReference, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
@@ -48,9 +49,17 @@ impl Analyser<'_> {
         let first = words.first()?;
         let span = context.span.unwrap_or_else(|| whole_span(words));
         let name = first.text().filter(|_| !first.is_many());
-        let location = name.as_deref().and_then(|name| self.locate(name, context));
-        let reference =
-            ProgramReference { name: name.as_deref().map(str::to_owned), location: location.clone() };
+        let mut location = name.as_deref().and_then(|name| self.locate(name, context));
+        let copied = name.as_deref().and_then(|name| match &location {
+            Some(location) if location.is_trusted => None,
+            _ => self.copied_program(name, context),
+        });
+        if let (Some(CopiedProgram::Known(source)), Some(name)) = (&copied, &name) {
+            let path = location.map_or_else(|| name.clone().into_owned(), |location| location.path);
+            location = Some(ProgramLocation { path, canonical: source.clone(), is_trusted: false });
+        }
+        let known_name = name.as_deref().filter(|_| copied != Some(CopiedProgram::Unknown));
+        let reference = ProgramReference { name: known_name.map(str::to_owned), location: location.clone() };
         let index = self.push(words, Some(reference), span, context)?;
         let Some(name) = name else {
             self.effect(index, Effect::new(EffectKind::Run, None));
@@ -78,20 +87,50 @@ impl Analyser<'_> {
                 analyser.finding(index, GuardClass::ProgramUnknown, what, first.span, way);
             });
         }
+        if let Some(copied) = &copied {
+            self.is_copy(index, copied, first, base);
+        }
+        let own = program_names::behind_link(base, location.as_ref());
+        if let Some((own, entry)) = own {
+            let mut words = words.to_vec();
+            if let Some(first) = words.first_mut() {
+                *first = ShellWord::known(own, first.span);
+            }
+            self.entry(index, entry, &words, commands, context);
+        }
         if let Some(entry) = tables::find(base) {
             self.entry(index, entry, words, commands, context);
             if is_foreign {
                 self.suspected(index, words, commands, context);
             }
-        } else {
+        } else if own.is_none() {
             self.unknown_program(index, words, context);
             if !is_foreign {
                 self.unlisted_program(index, base, words);
             }
             self.suspected(index, words, commands, context);
         }
+        self.git_program(index, base, words, commands, context);
         self.cap(index, context);
         Some(index)
+    }
+
+    /// Judges `git-push` as `git push`.
+    fn git_program(
+        &mut self,
+        index: usize,
+        base: &str,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        let Some(subcommand) = base.strip_prefix("git-").filter(|name| !name.is_empty()) else { return };
+        let is_own = tables::find("git").is_some_and(|git| git.subcommand(subcommand).is_some());
+        if let Some(first) = words.first().filter(|_| is_own) {
+            let names = ["git", subcommand].map(|name| ShellWord::known(name, first.span));
+            let words: Vec<ShellWord> = names.into_iter().chain(words.iter().skip(1).cloned()).collect();
+            self.program(&words, commands, &context.within(index));
+        }
     }
 
     pub(super) fn locate(&self, name: &str, context: &CommandContext) -> Option<ProgramLocation> {
@@ -132,6 +171,9 @@ impl Analyser<'_> {
                 join_path(directory, name)
             }
         };
+        if self.is_downloaded(&path) {
+            self.code_from_pipe(index, name, span);
+        }
         if self.is_inside(&path) {
             return true;
         }

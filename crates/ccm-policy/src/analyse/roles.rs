@@ -6,8 +6,8 @@ use ccm_shell::{ShellDialect, ShellWord};
 
 use super::arguments::ParsedOption;
 use super::entries::Call;
-use super::objects::CalledObject;
 use super::exact::ExactCall;
+use super::objects::CalledObject;
 use super::path_effects::Deletion;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};

@@ -4,7 +4,9 @@
 mod analysis;
 mod documentation;
 mod policy_file;
+mod program_names;
 mod resources_of_commands;
 mod rules_on_commands;
+mod secrets_of_directories;
 mod texts;
 mod vectors;

@@ -74,6 +74,7 @@ fn command(line: &str) -> AnalysedCommand {
         findings: Vec::new(),
         directory: Some("/w".to_owned()),
         parent: None,
+        is_elsewhere: false,
         is_suspected: false,
         span: ccm_shell::ShellSpan::default(),
     }

@@ -151,7 +151,17 @@ fn a_rule_that_denies_an_account_matches_what_is_not_known() {
         &policy,
         Caller::Apply,
         &[
-            ("deny", &["userdel alice", "userdel \"$x\"", "userdel $(cat x)", "cat x | xargs -n1 userdel", "userdel \"al$x\"", "usermod -L \"$x\""]),
+            (
+                "deny",
+                &[
+                    "userdel alice",
+                    "userdel \"$x\"",
+                    "userdel $(cat x)",
+                    "cat x | xargs -n1 userdel",
+                    "userdel \"al$x\"",
+                    "usermod -L \"$x\"",
+                ],
+            ),
             ("allow", &["userdel bob", "userdel \"bob$x\"", "id alice", "usermod -L bob"]),
         ],
     );
@@ -166,7 +176,10 @@ fn a_rule_that_allows_matches_no_pattern_and_nothing_unknown() {
         &policy,
         Caller::Tool,
         &[
-            ("allow", &["systemctl restart nginx", "systemctl restart nginx.service", "apt-get install telnet"]),
+            (
+                "allow",
+                &["systemctl restart nginx", "systemctl restart nginx.service", "apt-get install telnet"],
+            ),
             (
                 "ask",
                 &[

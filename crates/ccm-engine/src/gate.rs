@@ -7,7 +7,7 @@ use ccm_model::{
     Action, Claim, Failure, Intent, Location, Properties, Reason, Refusal, RefusalKind, Resource, ResourceId,
     Stream,
 };
-use ccm_properties::TypeDeclaration;
+use ccm_properties::{TypeDeclaration, WrittenCommand};
 
 use crate::contract::Trigger;
 use crate::run::Run;
@@ -187,6 +187,13 @@ impl<'a> GatedResource<'a> {
         let purged = found.sources().and_then(|sources| sources.purges(self.resource));
         let reached = found.reaches(self.resource).into_iter().chain(purged);
         reached.map(|path| (path, purged == Some(path))).collect()
+    }
+
+    /// Returns the commands that the resource writes for others to run later, such as a job of cron.
+    pub fn later_commands(&self) -> Vec<WrittenCommand> {
+        let found = self.run.resource_type(self.resource).and_then(|found| found.commands());
+        let found = found.filter(|_| !self.resource.is_absent());
+        found.map(|view| view.later_commands(self.resource)).unwrap_or_default()
     }
 
     /// Returns the directory from which relative paths of the resource start.

@@ -110,7 +110,7 @@ pub trait TypeSpec: TypeDeclaration {
         found.map_or(TextSyntax::Plain, |property| property.syntax)
     }
 
-    /// Returns the view of a type whose resources start commands.
+    /// Returns the view of a type whose resources start or write commands.
     fn commands(&self) -> Option<&dyn CommandsView> {
         None
     }

@@ -50,11 +50,21 @@ pub trait TextPart {
     fn applied(&self, content: &[u8]) -> Option<Vec<u8>>;
 }
 
-/// View of a type whose resources start commands of the manifest.
+/// View of a type whose resources start commands of the manifest, or write commands that others run.
 pub trait CommandsView {
-    /// Returns the commands that a resource may start, apart from tools of ccm. A policy judges them before the run.
-    /// The properties of the resource have been checked.
-    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand>;
+    /// Returns the commands that a resource may start, apart from tools of ccm. A policy judges them before the run, and
+    /// again when they start. The properties of the resource have been checked.
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Returns the commands that others run later, such as the job of cron that a resource writes. A policy judges them
+    /// before the run, and again when the resource is changed. The properties of the resource have been checked.
+    fn later_commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let _ = resource;
+        Vec::new()
+    }
 
     /// Returns the texts that the shell of this machine will run, for a check of their syntax. The properties of the
     /// resource have been checked.

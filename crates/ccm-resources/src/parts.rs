@@ -5,6 +5,7 @@ pub(crate) mod backup;
 #[cfg(feature = "archive")]
 pub(crate) mod checksum_list;
 pub(crate) mod diff;
+pub(crate) mod later_commands;
 pub(crate) mod mounts;
 pub(crate) mod packages;
 pub(crate) mod path_walk;

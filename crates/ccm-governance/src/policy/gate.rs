@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict as GateVerdict};
 use ccm_expr::{Timestamp, Value};
-use ccm_host::{Command, CommandOrigin, Commands, current_user, search_path};
+use ccm_host::{Command, CommandOrigin, Commands, SEARCH_PATH, current_user, search_path};
 use ccm_model::{ClaimKind, PathKind};
 use ccm_policy::{
     Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
     Lookup as _, Policy, PolicyDecision, PolicyRequest, PolicyVerdict, RequestInput, UnreadableRequest,
     Workspace, analyse,
 };
+use ccm_properties::{CommandPlace, CommandSubject, WrittenLine};
 use ccm_shell::{ShellDialect, ShellSpan};
 
 use super::asking::{ApprovalDesk, Question};
@@ -161,10 +162,7 @@ impl<'s> PolicyGate<'s> {
         let base = self.base_variables.get_or_init(|| {
             self.values.commands.base_environment().into_iter().map(|(name, _)| name).collect()
         });
-        let workspace = policy.workspace();
-        let workspace =
-            workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict });
-        let analysis = analysis_of(workspace, command, base);
+        let analysis = analysis_of(workspace_of(policy), command, base);
         let decision = policy.decide(&analysis, Caller::Apply, &self.values);
         let resource = request.resource.id().to_string();
         let judged = (&decision, &analysis);
@@ -185,11 +183,36 @@ impl<'s> PolicyGate<'s> {
             other_names: request.resource.aliases().map(str::to_owned).collect(),
             effects: effects_of(request),
         };
-        let decision = policy.decide_change(&change, Caller::Apply, &self.values);
-        let analysis = Analysis::default();
+        let changed = policy.decide_change(&change, Caller::Apply, &self.values);
+        let (decision, analysis) = self.with_later_commands(policy, changed, request);
         self.verdict(policy, &id.to_string(), (&decision, &analysis), false, request.noop, |question| {
             self.desk(policy).ask_change(request, question)
         })
+    }
+}
+
+impl<'s> PolicyGate<'s> {
+    /// Adds the decisions on the commands that a resource writes for others to run, in front of the decision on its
+    /// change.
+    fn with_later_commands(
+        &self,
+        policy: &'s Policy,
+        changed: PolicyDecision,
+        request: &ChangeRequest<'_>,
+    ) -> (PolicyDecision, Analysis) {
+        let (mut decision, mut analysis) = (changed, Analysis::default());
+        for command in request.resource.later_commands() {
+            let found = analysis_of_written(&command.subject, workspace_of(policy));
+            let judged = policy.decide(&found, Caller::Apply, &self.values);
+            let position = analysis.commands.len();
+            // The positions of parents are those within the own analysis, which nothing here looks at.
+            analysis.commands.extend(found.commands);
+            analysis.unreadable = analysis.unreadable.or(found.unreadable);
+            decision.commands.splice(position..position, judged.commands);
+            decision.unreadable = decision.unreadable.or(judged.unreadable);
+            decision.verdict = decision.verdict.max(judged.verdict);
+        }
+        (decision, analysis)
     }
 }
 
@@ -266,6 +289,30 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
         // The file has a claim of its own.
         _ => None,
     }
+}
+
+/// Returns the workspace of the policy.
+fn workspace_of(policy: &Policy) -> Option<Workspace> {
+    let workspace = policy.workspace();
+    workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict })
+}
+
+/// Analyses a command that a resource writes for others to run. Only root's home directory is known.
+fn analysis_of_written(command: &CommandSubject, workspace: Option<Workspace>) -> Analysis {
+    let request = match &command.line {
+        WrittenLine::Words(words) => PolicyRequest::words(words.iter().cloned(), &*command.directory),
+        WrittenLine::Shell(text) => PolicyRequest::text(&**text, ShellDialect::Sh, &*command.directory),
+    };
+    let home = (command.place == CommandPlace::Host).then(|| ("HOME".to_owned(), "/root".to_owned()));
+    let base = [("PATH".to_owned(), SEARCH_PATH.to_owned())].into_iter().chain(home);
+    let request = PolicyRequest {
+        environment: base.chain(command.environment.iter().cloned()).collect(),
+        added_variables: command.environment.clone(),
+        input: command.input.clone().map_or(RequestInput::Empty, RequestInput::Text),
+        workspace,
+        ..request
+    };
+    analyse(&request, &CachedMachine::default(), &AnalysisLimits::default())
 }
 
 /// Analyses a command that is about to start. Variables besides those of the base environment are judged as well.

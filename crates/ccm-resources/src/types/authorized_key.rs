@@ -6,8 +6,11 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{
+    CommandsView, Need, PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand, WrittenLine,
+};
 
+use crate::parts::later_commands::{later_command, text_of, usual_home};
 use crate::parts::ssh_keys::UNKNOWN;
 use crate::parts::ssh_keys::public_key::SshPublicKey;
 use crate::support::object_plan::Object;
@@ -50,5 +53,53 @@ impl TypeSpec for AuthorizedKeyType {
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let user = resource.properties.get("user").and_then(Node::as_text);
         user.map(|user| (ClaimKind::User, user.into())).into_iter().collect()
+    }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+}
+
+impl CommandsView for AuthorizedKeyType {
+    /// Returns the commands of the option `command`, which a shell reads when somebody logs in with the key.
+    fn later_commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let options = resource.properties.get("options").filter(|_| !resource.is_absent());
+        let nodes = options.and_then(Node::as_list).unwrap_or_default();
+        let user = text_of(resource, "user");
+        let command = |node: &Node| {
+            let text = forced_command(node.as_text()?)?;
+            let mut command = later_command(node, WrittenLine::Shell(text), user, &["options", "user"]);
+            command.subject.directory = usual_home(user);
+            Some(command)
+        };
+        nodes.iter().filter_map(command).collect()
+    }
+}
+
+/// Returns the command of the option `command="…"`.
+fn forced_command(option: &str) -> Option<String> {
+    let (name, value) = option.split_once('=')?;
+    if !name.eq_ignore_ascii_case("command") {
+        return None;
+    }
+    let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+    Some(value.replace("\\\"", "\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_with_a_command_are_found() {
+        for (option, expected) in [
+            ("command=\"backup\"", Some("backup")),
+            ("Command=\"sh -c \\\"a b\\\"\"", Some("sh -c \"a b\"")),
+            ("command=backup", Some("backup")),
+            ("no-pty", None),
+            ("environment=\"command=x\"", None),
+        ] {
+            assert_eq!(forced_command(option).as_deref(), expected, "{option}");
+        }
     }
 }

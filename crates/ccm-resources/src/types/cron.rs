@@ -10,9 +10,13 @@ mod nickname;
 mod properties;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
-use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, NodeEntry, NodeMap, PathKind, Resource};
+use ccm_properties::{
+    CheckInput, CommandsView, Need, PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand,
+    WrittenLine,
+};
 
+use crate::parts::later_commands::{later_command, text_of, usual_home};
 use crate::support::needs::needed_program;
 use crate::support::object_plan::Object;
 use cron_d::{CronDirectory, job_path};
@@ -86,4 +90,42 @@ impl TypeSpec for CronType {
         let packages = ["cron", "cronie"].map(|package| (ClaimKind::Package, package.into()));
         user.into_iter().chain(needed_program(text("command"))).chain(packages).collect()
     }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+}
+
+impl CommandsView for CronType {
+    fn later_commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let Some(node) = resource.properties.get("command").filter(|_| !resource.is_absent()) else {
+            return Vec::new();
+        };
+        let Some(text) = node.as_text() else { return Vec::new() };
+        // The shell gets `%` without its backslash.
+        let text = text.trim().replace("\\%", "%");
+        let environment: Vec<(String, String)> =
+            environment_of(resource).into_iter().flat_map(NodeMap::entries).filter_map(variable).collect();
+        let shell =
+            environment.iter().rev().find(|(name, _)| name == "SHELL").map(|(_, value)| value.clone());
+        let line = match shell {
+            Some(shell) if !matches!(&*shell, "/bin/sh" | "/usr/bin/sh") => {
+                WrittenLine::Words(vec![shell, "-c".to_owned(), text])
+            }
+            _ => WrittenLine::Shell(text),
+        };
+        let user = text_of(resource, "user");
+        let mut command = later_command(node, line, user, &["command", "environment", "user"]);
+        command.subject.directory = usual_home(user);
+        command.subject.environment = environment;
+        vec![command]
+    }
+}
+
+fn environment_of(resource: &Resource) -> Option<&NodeMap> {
+    resource.properties.get("environment").and_then(Node::as_map)
+}
+
+fn variable(entry: &NodeEntry) -> Option<(String, String)> {
+    Some((entry.key.text.to_string(), entry.value.as_text()?.to_owned()))
 }

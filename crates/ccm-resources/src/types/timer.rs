@@ -9,8 +9,9 @@ mod values;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{CommandsView, Need, PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand};
 
+use crate::parts::later_commands::{later_command, text_of, words_of};
 use crate::parts::systemd::units::{SYSTEM_UNITS, timer_units};
 use crate::support::needs::needed_program;
 use crate::support::object_plan::Object;
@@ -65,5 +66,20 @@ impl TypeSpec for TimerType {
         let text = |property| resource.properties.get(property).and_then(Node::as_text);
         let user = text("user").map(|user| (ClaimKind::User, user.into()));
         user.into_iter().chain(needed_program(text("command"))).collect()
+    }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+}
+
+impl CommandsView for TimerType {
+    fn later_commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let node = resource.properties.get("command").filter(|_| !resource.is_absent());
+        let line = node.and_then(Node::as_text).and_then(words_of);
+        let user = text_of(resource, "user");
+        let command =
+            node.zip(line).map(|(node, line)| later_command(node, line, user, &["command", "user"]));
+        command.into_iter().collect()
     }
 }

@@ -14,9 +14,11 @@ mod state;
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, escape_control};
 use ccm_properties::{
-    CheckInput, FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
+    CheckInput, CommandsView, FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec,
+    TypedResource, WrittenCommand, WrittenLine,
 };
 
+use crate::parts::later_commands::later_command;
 use crate::support::object_plan::Object;
 use desired::DesiredUser;
 use properties::UserProperties;
@@ -93,5 +95,21 @@ impl TypeSpec for UserType {
     fn releases<'r>(&self, resource: &'r Resource) -> Vec<Release<'r>> {
         let leaves_group = resource.is_absent() || resource.properties.get("gid").is_some();
         leaves_group.then_some(Release::All(ClaimKind::Group)).into_iter().collect()
+    }
+
+    fn commands(&self) -> Option<&dyn CommandsView> {
+        Some(self)
+    }
+}
+
+impl CommandsView for UserType {
+    /// Returns the login shell, which runs whenever the user logs in.
+    fn later_commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        let node = resource.properties.get("shell").filter(|_| !resource.is_absent());
+        let shell = node.and_then(|node| Some((node, node.as_text()?.to_owned())));
+        let command = shell.map(|(node, shell)| {
+            later_command(node, WrittenLine::Words(vec![shell]), Some(&*resource.id.name), &["shell"])
+        });
+        command.into_iter().collect()
     }
 }

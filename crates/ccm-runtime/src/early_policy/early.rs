@@ -73,7 +73,7 @@ fn judge_commands(
         let known = input.types.iter().find(|known| known.name() == &*resource.id.type_name);
         let Some(view) = known.and_then(|known| known.commands()) else { continue };
         let index = ResourceIndex::from_usize(index);
-        for command in view.commands(resource) {
+        for command in view.commands(resource).into_iter().chain(view.later_commands(resource)) {
             if others.contains(&command.subject) || !is_known(&command, resource, index, input) {
                 continue;
             }

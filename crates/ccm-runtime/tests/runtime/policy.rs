@@ -84,6 +84,57 @@ fn a_denial_that_is_known_early_is_an_error_of_the_manifest() {
 }
 
 #[test]
+fn commands_that_others_run_later_are_judged() {
+    const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUTyz1HwHReFVvD5obVsALAgJRNarH4TRpNePnAS";
+    let scratch = Scratch::new();
+    let session = governed(&scratch, "rules: [{match: {program: forbidden}, deny: final}]\n");
+    let key =
+        |options: &str| format!("authorized_key: [{{k: {{user: ada, key: {KEY}, options: ['{options}']}}}}]");
+    for resource in [
+        "cron: [{c1: {command: forbidden /x, minute: 5}}]",
+        "cron: [{c1: {command: 'cd /srv && env forbidden', special: daily, user: ada}}]",
+        "cron: [{c1: {command: 'date +%F | xargs forbidden', special: daily, provider: crontab}}]",
+        "cron: [{c1: {command: x, special: daily, environment: {SHELL: /usr/bin/forbidden}}}]",
+        "timer: [{t1: {command: /usr/bin/forbidden /x, every: 30m}}]",
+        "timer: [{t1: {command: sh -c 'forbidden x', on_calendar: daily, user: ada}}]",
+        "user: [{ada: {shell: /usr/bin/forbidden}}]",
+        &key("command=\"forbidden x\""),
+        &key("command=\"sh -c \\\"exec forbidden\\\"\""),
+        "file: [{/srv/x: {content: x, validate: forbidden %s}}]",
+    ] {
+        let manifest = manifest_of(&scratch, &format!("    - {resource}\n"));
+        let input = read(&session, &manifest);
+        let errors = session.load(&input).expect_err(resource).text();
+        assert!(errors.contains("the policy denies this command"), "{resource}: {errors}");
+    }
+    for resource in [
+        "cron: [{c1: {command: echo forbidden, minute: 5}}]",
+        "cron: [{c1: {ensure: absent, command: forbidden, minute: 5}}]",
+        "timer: [{t1: {command: echo forbidden, every: 30m}}]",
+        "user: [{forbidden: {shell: /bin/sh}}]",
+        &key("from=\"forbidden\""),
+    ] {
+        let manifest = manifest_of(&scratch, &format!("    - {resource}\n"));
+        let loaded = session.load(&read(&session, &manifest)).map(drop);
+        assert!(loaded.is_ok(), "{resource}: {}", loaded.expect_err("errors").text());
+    }
+}
+
+#[test]
+fn a_job_of_cron_that_needs_an_approval_is_not_written() {
+    let scratch = Scratch::new();
+    let manifest = manifest_of(&scratch, "    - cron: [{ccm-test-job: {command: touch /x, minute: 5}}]\n");
+    for (rule, expected) in [
+        ("{match: {program: touch}, ask: true}", FailureKind::ApprovalRequired),
+        ("{match: {program: touch}, when: \"caller.kind == 'apply'\", deny: true}", FailureKind::Denied),
+    ] {
+        let session = governed(&scratch, &format!("rules: [{rule}]\n"));
+        let (outcomes, _) = run(&session, &manifest, RunMode::Plan);
+        assert_eq!(failure(&outcomes[0]).0, expected, "{outcomes:?}");
+    }
+}
+
+#[test]
 fn a_question_without_approval_fails_the_resource() {
     let scratch = Scratch::new();
     let sections = "approval: {groups: {ops: [ada, bob]}}\nrules: [{name: touches, match: {program: touch}, ask: {approvers: ops, count: 2}}]\n";

@@ -213,7 +213,7 @@ fn a_pattern_that_allows_counts_in_the_directory_of_the_request() {
         "env --chdir=/srv rm -rf build/x",
         "(cd /srv; rm -rf build/x)",
         "cd \"$x\"; rm -rf build/x",
-        "pushd /srv; rm -rf build/x",
+        "cd -P /srv; rm -rf build/x",
         "sh -c 'cd /; rm -rf build/x'",
         "cd / && env nice rm -rf build/x",
     ];

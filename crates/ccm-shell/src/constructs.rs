@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::follow::Follower;
+use crate::limits::ShellBudget;
 use crate::reading::{ShellAssignment, ShellDirectories, ShellWord};
 use crate::span::ShellSpan;
 use crate::state::{Flow, ShellState, VariableValue, is_integer, union};
@@ -86,7 +87,9 @@ impl Follower<'_> {
         let is_numeric = |value: &ShellWord| value.text().is_some_and(|text| is_integer(&text));
         let value = match only.as_ref().and_then(ShellWord::text) {
             Some(text) => Some(VariableValue::Text(text.into_owned())),
-            None => (words.is_some() && values.iter().all(is_numeric)).then_some(VariableValue::Number),
+            None if words.is_none() => None,
+            None if values.iter().all(is_numeric) => Some(VariableValue::Number),
+            None => listed(values, self.budget, span)?,
         };
         let mut construct = self.construct(state, span);
         construct.assignments.push(ShellAssignment { name: name.to_owned(), value: only, span });
@@ -170,4 +173,18 @@ impl Follower<'_> {
         });
         Ok(())
     }
+}
+
+/// Maximum number of words of a loop whose variable is still followed.
+const MAX_LISTED: usize = 32;
+
+/// Returns the value of the variable of a loop over these words, if it is one of them or a path that one of them matches.
+fn listed(
+    words: Vec<ShellWord>,
+    budget: &mut ShellBudget,
+    span: ShellSpan,
+) -> ReadResult<Option<VariableValue>> {
+    let is_listed = words.len() <= MAX_LISTED && !words.iter().any(ShellWord::has_unknown);
+    budget.steps(words.len(), span)?;
+    Ok(is_listed.then(|| VariableValue::Listed(words.into())))
 }

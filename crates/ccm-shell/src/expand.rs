@@ -260,6 +260,11 @@ impl Follower<'_> {
                 let is_many = splits && !state.has_default_separators();
                 builder.push(WordPiece::Unknown { origin: UnknownOrigin::Number, is_many });
             }
+            // Other separators may leave any part of a path.
+            Some(VariableValue::Listed(words)) if !splits || state.has_default_separators() => {
+                let origin = UnknownOrigin::Listed { name: name.clone(), words };
+                builder.push(WordPiece::Unknown { origin, is_many: splits });
+            }
             _ => {
                 let is_list = name == "@" || matches!(parameter.operation, ParameterOperation::Elements);
                 let is_many = splits || is_list && builder.place != WordPlace::Value;

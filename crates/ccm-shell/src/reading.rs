@@ -86,6 +86,13 @@ pub enum WordPiece {
 pub enum UnknownOrigin {
     /// Value of a variable or positional parameter.
     Variable(String),
+    /// Value of the variable of a loop.
+    Listed {
+        /// Name of the variable.
+        name: String,
+        /// Words of which the value is one, or a path that one of them matches.
+        words: Arc<[ShellWord]>,
+    },
     /// Output of commands: their range in [`ShellReading::commands`].
     Output(Range<usize>),
     /// File that stands for the output or input of commands, as in `<(…)`.

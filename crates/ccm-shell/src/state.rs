@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::directories::join_path;
 use crate::limits::ShellBudget;
-use crate::reading::{ShellDirectories, ShellSearchPath};
+use crate::reading::{ShellDirectories, ShellSearchPath, ShellWord};
 use crate::span::ShellSpan;
 use crate::unreadable::ReadResult;
 
@@ -21,6 +21,8 @@ pub(crate) enum VariableValue {
     Text(String),
     /// An integer, which is not known.
     Number,
+    /// One of these words, or a path that one of them matches.
+    Listed(Arc<[ShellWord]>),
 }
 
 impl VariableValue {
@@ -28,6 +30,7 @@ impl VariableValue {
         match self {
             Self::Number => true,
             Self::Text(text) => is_integer(text),
+            Self::Listed(_) => false,
         }
     }
 }

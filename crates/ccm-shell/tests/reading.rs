@@ -64,7 +64,7 @@ fn word(word: &ShellWord) -> String {
         WordPiece::Pattern(character) => format!("{{{character}}}"),
         WordPiece::Unknown { origin, is_many } => {
             let origin = match origin {
-                UnknownOrigin::Variable(name) => format!("${name}"),
+                UnknownOrigin::Variable(name) | UnknownOrigin::Listed { name, .. } => format!("${name}"),
                 UnknownOrigin::Output(range) => format!("$({range:?})"),
                 UnknownOrigin::Process(range) => format!("<({range:?})"),
                 UnknownOrigin::Number => "number".to_owned(),

@@ -17,7 +17,9 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
             WordPiece::Text { text, .. } => shown += text,
             WordPiece::Pattern(character) => shown.push(*character),
             WordPiece::Unknown { origin, .. } => match origin {
-                UnknownOrigin::Variable(name) => shown += &format!("${name}"),
+                UnknownOrigin::Variable(name) | UnknownOrigin::Listed { name, .. } => {
+                    shown += &format!("${name}")
+                }
                 UnknownOrigin::Output(_) => shown += "$(…)",
                 UnknownOrigin::Process(_) => shown += "<(…)",
                 UnknownOrigin::Number => shown += "$((…))",

@@ -101,8 +101,7 @@ fn unused_files_of_facts_are_checked_too() {
 
 #[test]
 fn the_cost_of_failed_annotations_is_linear() {
-    let keys =
-        |entry: &str| (0..5_000).map(|key| entry.replace("[n]", &key.to_string())).collect::<String>();
+    let keys = |entry: &str| (0..5_000).map(|key| entry.replace("[n]", &key.to_string())).collect::<String>();
     for (data, errors) in [
         (keys("  # @validate 1 > 2\n  k[n]: v\n"), "5000 errors in"),
         (keys("  # @require\n  k[n]:\n"), "5000 errors in"),

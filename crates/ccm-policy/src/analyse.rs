@@ -6,6 +6,7 @@ mod bind_mounts;
 mod builtins;
 mod calculators;
 mod code;
+mod code_origins;
 mod containers;
 mod credentials;
 mod curl_globs;
@@ -411,8 +412,11 @@ impl<'a> Analyser<'a> {
             is_redirected: false,
             effects: Vec::new(),
             findings: Vec::new(),
-            directory: directory.map(ToOwned::to_owned),
             is_elsewhere,
+            directory: context.directories.only().map(ToOwned::to_owned),
+            directories: context.directories.paths.clone(),
+            is_directory_unknown: context.directories.is_unknown,
+            code_origins: Vec::new(),
             parent: context.parent,
             is_suspected: context.at_most.is_some(),
             span,

@@ -40,12 +40,38 @@ pub struct AnalysedCommand {
     pub directory: Option<String>,
     /// The command may work in another directory than the one in which the request starts, or outside the workspace.
     pub is_elsewhere: bool,
+    /// All directories in which the command may run, as far as they are known.
+    pub directories: Vec<String>,
+    /// The command may run in further directories, which are not known.
+    pub is_directory_unknown: bool,
+    /// Origins of the code that the command runs from files, as far as the words of the command name code.
+    pub code_origins: Vec<CodeOrigin>,
     /// Position in [`Analysis::commands`] of the command that runs this command.
     pub parent: Option<usize>,
     /// The words follow a program that is not known, which may run them as a command or not.
     pub is_suspected: bool,
     /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
+}
+
+/// Origin of code that a command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeOrigin {
+    /// Place of the code.
+    pub place: CodePlace,
+    /// Word that names the code, as it is shown.
+    pub word: String,
+}
+
+/// Place of code that a command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodePlace {
+    /// A file, or a directory in which any file may run: an absolute path. What does not exist may be made later.
+    Path(String),
+    /// Any file below a directory.
+    Below(String),
+    /// A place that is not known before the command runs.
+    Unknown,
 }
 
 /// Word of a command, as it is shown.

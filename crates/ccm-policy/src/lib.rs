@@ -39,8 +39,8 @@ mod verdict;
 
 pub use analyse::analyse;
 pub use analysis::{
-    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, FindingOrigin, GuardFinding,
-    ProgramReference, UnreadableRequest, WayOut,
+    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, CodeOrigin, CodePlace,
+    FindingOrigin, GuardFinding, ProgramReference, UnreadableRequest, WayOut,
 };
 pub use ccm_properties::Located;
 pub use condition::{ConditionValues, NoValues};

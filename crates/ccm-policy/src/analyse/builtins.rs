@@ -69,16 +69,16 @@ impl Analyser<'_> {
                     (GuardClass::Eval, "a value that is not known is evaluated, which can run commands", None)
                 }
                 DoubtKind::Code => {
-                    let sources = command
-                        .words
-                        .iter()
-                        .chain(command.assignments.iter().filter_map(|a| a.value.as_ref()));
-                    let is_download =
-                        sources.flat_map(ShellWord::sources).any(|range| downloads(&reading.commands, range));
+                    let is_download = sources_of(command)
+                        .flat_map(ShellWord::sources)
+                        .any(|range| downloads(&reading.commands, range));
                     if is_download {
                         self.effect(index, Effect::code(CodeSource::Pipe, None));
                         (GuardClass::CodePipe, "a download is run", Some(WayOut::SaveCode))
                     } else {
+                        let shown = sources_of(command).find(|word| word.text().is_none()).cloned();
+                        let word = shown.unwrap_or_else(|| ShellWord::known("eval", span));
+                        self.unknown_origin(index, &word);
                         self.effect(index, Effect::code(CodeSource::Unknown, None));
                         (GuardClass::Eval, "a text that is not known is run", Some(WayOut::SaveCode))
                     }
@@ -115,4 +115,9 @@ impl Analyser<'_> {
             _ => false,
         })
     }
+}
+
+/// Returns the words and values of a command.
+fn sources_of(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
+    command.words.iter().chain(command.assignments.iter().filter_map(|assignment| assignment.value.as_ref()))
 }

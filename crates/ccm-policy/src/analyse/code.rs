@@ -33,6 +33,7 @@ impl Analyser<'_> {
             self.code_from_pipe(index, name, span);
             return;
         }
+        self.origin_of_word(index, word, context);
         for resolved in paths::resolve(word, &context.directories) {
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
             if known.as_deref().is_some_and(|path| self.is_downloaded(path)) {

@@ -170,7 +170,14 @@ impl Analyser<'_> {
                 }
                 context.directories = Arc::new(directories);
             }
+            let before = self.analysis.commands.len();
             self.find_command(index, root, inner, commands, &context);
+            if is_in_directory {
+                // The directories below are further ones.
+                for command in self.analysis.commands.iter_mut().skip(before) {
+                    command.is_directory_unknown = true;
+                }
+            }
         }
     }
 

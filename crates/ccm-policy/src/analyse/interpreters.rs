@@ -166,6 +166,12 @@ impl Analyser<'_> {
         for library in parsed.values("r") {
             if library.known_prefix().starts_with(['.', '/']) {
                 self.script(call.index, library, call.name, call.commands, &context);
+                if let Some(path) = library.text() {
+                    for ending in [".rb", ".so"] {
+                        let candidate = ShellWord::known(format!("{path}{ending}"), library.span);
+                        self.origin_of_word(call.index, &candidate, &context);
+                    }
+                }
             } else {
                 self.module(call, library, &RUBY_LIBRARIES);
             }
@@ -242,6 +248,14 @@ impl Analyser<'_> {
         let parsed = self.exact_options(call, &LUA, all.get(1..).unwrap_or_default());
         self.inline_codes(call, parsed.values("e"));
         for library in parsed.values("l") {
+            // `NAME=MODULE` since Lua 5.4.4.
+            match library.text() {
+                Some(name) => {
+                    let path = name.rsplit('=').next().unwrap_or_default().replace('.', "/");
+                    self.origins_by_name(call, library, &path, &[".lua", ".so", "/init.lua"]);
+                }
+                None => self.unknown_origin(call.index, library),
+            }
             self.module(call, library, &[]);
         }
         let is_report = parsed.has("v") && parsed.operands.is_empty();

@@ -16,6 +16,9 @@ impl Analyser<'_> {
         if text.as_deref().is_some_and(|name| harmless.contains(&name)) {
             return;
         }
+        if text.is_none() {
+            self.unknown_origin(call.index, word);
+        }
         self.effect(call.index, Effect::code(CodeSource::Inline, Some(call.name.to_owned())));
         let shown = shell_words::shown(word).shown;
         let what = format!("`{}` loads `{shown}`, of which ccm does not know what it runs", call.name);
@@ -25,6 +28,7 @@ impl Analyser<'_> {
     /// Judges a directory in which an interpreter looks up modules.
     pub(super) fn module_directory(&mut self, call: ExactCall<'_>, word: &ShellWord) {
         self.read_path(call.index, word, call.context);
+        self.origin_of_word(call.index, word, call.context);
         for resolved in paths::resolve(word, &call.context.directories) {
             let is_inside = resolved.path.as_deref().is_some_and(|path| self.is_inside(path));
             if !is_inside {

@@ -5,7 +5,7 @@ use ccm_shell::ShellWord;
 use super::Analyser;
 use super::exact::ExactCall;
 use super::shell_words::without_prefix;
-use crate::analysis::AnalysedOption;
+use crate::analysis::{AnalysedOption, CodePlace};
 
 /// Options whose value is code.
 const CODE: [&str; 6] = ["-e", "--eval", "-p", "--print", "-pe", "-ep"];
@@ -125,6 +125,10 @@ impl Analyser<'_> {
             return;
         }
         if is_test {
+            if operands.is_empty() {
+                // The tests of the working directory.
+                self.origin_of_word(call.index, &ShellWord::known(".", self.span(call.index)), call.context);
+            }
             for file in &operands {
                 self.script(call.index, file, call.name, call.commands, call.context);
             }
@@ -134,6 +138,9 @@ impl Analyser<'_> {
                 self.code_option(call, "inspect");
             }
             self.script_operands(call, &operands);
+            if let Some(script) = operands.first() {
+                self.origins_of_node_module(call, script);
+            }
         }
         if is_interactive {
             self.code_from_input(call.index, call.name, call.commands, call.context);
@@ -149,6 +156,39 @@ impl Analyser<'_> {
             self.module(call, file, &[]);
         } else if is_path {
             self.script(call.index, file, call.name, call.commands, call.context);
+            self.origins_of_node_module(call, file);
+        } else {
+            self.origins_of_node_package(call, file);
+        }
+    }
+
+    /// Records the files that node tries for a path.
+    fn origins_of_node_module(&mut self, call: ExactCall<'_>, file: &ShellWord) {
+        if let Some(path) = file.text().filter(|path| !path.is_empty() && *path != "-") {
+            for ending in [".js", ".json", ".node", ".mjs", ".cjs"] {
+                let candidate = ShellWord::known(format!("{path}{ending}"), file.span);
+                self.origin_of_word(call.index, &candidate, call.context);
+            }
+        }
+    }
+
+    /// Records the directories in which node looks for a package.
+    fn origins_of_node_package(&mut self, call: ExactCall<'_>, package: &ShellWord) {
+        let Some(name) = package.text() else { return self.unknown_origin(call.index, package) };
+        if name.starts_with("node:") {
+            return;
+        }
+        let parts = if name.starts_with('@') { 2 } else { 1 };
+        let package_name = name.split('/').take(parts).collect::<Vec<_>>().join("/");
+        let directories = call.context.directories.paths.clone();
+        if call.context.directories.is_unknown {
+            self.unknown_origin(call.index, package);
+        }
+        for directory in &directories {
+            for above in std::path::Path::new(directory).ancestors().filter_map(std::path::Path::to_str) {
+                let path = ccm_shell::join_path(above, &format!("node_modules/{package_name}"));
+                self.code_origin(call.index, CodePlace::Path(path), package);
+            }
         }
     }
 }

@@ -62,6 +62,10 @@ impl Analyser<'_> {
         let reference = ProgramReference { name: known_name.map(str::to_owned), location: location.clone() };
         let index = self.push(words, Some(reference), span, context)?;
         let Some(name) = name else {
+            // The words behind a program that is not known may be no command.
+            if context.at_most.is_none() {
+                self.origin_of_word(index, first, context);
+            }
             self.effect(index, Effect::new(EffectKind::Run, None));
             let what = format!("the program `{}` is not known", super::shell_words::shown(first).shown);
             let (class, way_out) = if Self::is_download(first, commands) {
@@ -76,6 +80,9 @@ impl Analyser<'_> {
             return Some(index);
         };
         self.effect(index, Effect::new(EffectKind::Run, Some(name.clone().into_owned())));
+        if location.is_none() && name.contains('/') {
+            self.origin_of_word(index, first, context);
+        }
         let is_foreign = self.with_origin(FindingOrigin::Location, |analyser| {
             analyser.judge_location(index, &name, location.as_ref(), first.span, context)
         });

@@ -120,6 +120,7 @@ impl Analyser<'_> {
             }
         }
         let paths = operands.iter().filter(|word| !word.known_prefix().starts_with('-'));
+        self.origins_of_python_module(call, module, operands);
         match name {
             _ if PROGRAMS.contains(&name) => {
                 let mut words = vec![module.clone()];
@@ -172,6 +173,27 @@ impl Analyser<'_> {
                     self.maybe_path(call.index, path, call.context);
                 }
             }
+        }
+    }
+
+    /// Records the modules of the working directory, which comes first in the search path of modules.
+    fn origins_of_python_module(&mut self, call: ExactCall<'_>, module: &ShellWord, operands: &[ShellWord]) {
+        let Some(name) = module.text() else { return self.unknown_origin(call.index, module) };
+        let first = name.split('.').next().unwrap_or_default();
+        self.origins_by_name(call, module, first, &["", ".py", ".pyc"]);
+        match &*name {
+            // The tests of the working directory, or modules by their names.
+            "unittest" | "pytest" | "nose2" => self.origins_by_name(call, module, ".", &[""]),
+            "coverage" | "doctest" | "pdb" | "profile" | "cProfile" | "trace" | "runpy" | "timeit" => {
+                for word in operands.iter().filter(|word| !word.known_prefix().starts_with('-')) {
+                    self.origin_of_word(call.index, word, call.context);
+                    if let Some(name) = word.text() {
+                        let first = name.split('.').next().unwrap_or_default().to_owned();
+                        self.origins_by_name(call, word, &first, &["", ".py"]);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 

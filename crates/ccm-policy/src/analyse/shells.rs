@@ -254,10 +254,14 @@ impl Analyser<'_> {
             } if name == "input" || name == "{}")
         });
         if is_input || Self::is_download(word, commands) {
+            if is_input {
+                self.unknown_origin(index, word);
+            }
             self.effect(index, Effect::code(CodeSource::Pipe, None));
             let what = "a text for a shell comes from a pipe or a download";
             self.finding(index, GuardClass::CodePipe, what, span, Some(WayOut::SaveCode));
         } else {
+            self.unknown_origin(index, word);
             self.effect(index, Effect::code(CodeSource::Unknown, None));
             let what = format!("the text `{}` for a shell is not known", shell_words::shown(word).shown);
             self.finding(index, GuardClass::Eval, what, span, Some(WayOut::SaveCode));

@@ -180,6 +180,11 @@ const GIT: [&str; 22] = [
     "GIT_WORK_TREE",
 ];
 
+/// Returns `true` for a variable whose value names a program, or is a text for a shell.
+pub(super) fn starts_program(name: &str) -> bool {
+    TEXTS.contains(&name) || NAMES.contains(&name)
+}
+
 impl Analyser<'_> {
     /// Judges a variable that is set. `command` is the command in front of which the variable stands.
     pub(super) fn variable(
@@ -197,6 +202,7 @@ impl Analyser<'_> {
             let what = loads_code(name, value);
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
         }
+        self.origin_of_variable(index, name, value, context);
         let Some(value) = value else { return };
         self.started_by_variable(index, name, value, context);
         if is_passed_on {
@@ -323,6 +329,7 @@ impl Analyser<'_> {
         span: ShellSpan,
         context: &CommandContext,
     ) {
+        self.origin_of_variable(index, name, Some(value), context);
         self.started_by_variable(index, name, value, context);
         self.used_variable(index, name, value, context);
         let is_closed = self.request.closed_variables;

@@ -33,6 +33,9 @@ impl IntentContent {
         if let Some(name) = changed_key(&one.env, &other.env) {
             return Some(format!("the variable {name} has changed"));
         }
+        if let Some(name) = changed_key(&one.properties, &other.properties) {
+            return Some(format!("the property {name} has changed"));
+        }
         let programs = |content: &Self| -> BTreeMap<String, String> {
             let programs = content.programs.iter();
             programs.map(|program| (program.path.clone(), program.sha256.clone())).collect()

@@ -169,6 +169,9 @@ pub struct IntendedAction {
     pub stdin_sha256: Option<String>,
     /// Time limit in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Further properties of the resource that say how and when the command runs, with their values as JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, String>,
 }
 
 /// Simple command or change, with the verdict of the policy.

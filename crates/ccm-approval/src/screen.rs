@@ -64,6 +64,8 @@ pub struct ApprovalScreen {
     pub hidden_stdin: Option<String>,
     /// Time limit in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Further properties of the resource of the command, as `NAME: VALUE`.
+    pub properties: Vec<String>,
     /// Verdict of the policy.
     pub decision: String,
     /// Rules and guard classes that ask.
@@ -170,6 +172,7 @@ impl ApprovalScreen {
             stdin: all(action.stdin.iter().flat_map(|text| text.trim_end_matches('\n').split('\n')))?,
             hidden_stdin: option(action.stdin_sha256.as_ref().filter(|_| action.stdin.is_none()))?,
             timeout_ms: action.timeout_ms,
+            properties: all(action.properties.iter().map(|(name, value)| format!("{name}: {value}")))?,
             decision: shown(&content.decision)?,
             rules: all(&content.rules)?,
             requires: all(content.requires.iter().map(|demand| &demand.text))?,
@@ -183,6 +186,7 @@ impl ApprovalScreen {
             + screen.unknown.len()
             + screen.programs.len()
             + screen.variables.len()
+            + screen.properties.len()
             + screen.rules.len()
             + screen.reason.len();
         if found > MAX_LINES {

@@ -59,6 +59,7 @@ fn content() -> IntentContent {
         stdin: None,
         stdin_sha256: None,
         timeout_ms: None,
+        properties: BTreeMap::new(),
     };
     IntentContent {
         caller,

@@ -266,6 +266,7 @@ fn action(intents: &MachineIntents<'_>, request: &ToolApprovalRequest<'_>) -> In
         stdin: None,
         stdin_sha256: None,
         timeout_ms: action["timeout_ms"].as_u64(),
+        properties: BTreeMap::new(),
         argv,
     }
 }

@@ -262,12 +262,13 @@ fn nobody_is_asked_to_approve_what_can_not_be_shown() {
 #[test]
 fn what_differs_is_named() {
     type Change = fn(&mut ccm_approval::IntentContent);
-    let changes: [(Change, &str); 8] = [
+    let changes: [(Change, &str); 9] = [
         (|content| content.policy.push('x'), "the policy has changed"),
         (|content| content.action.cwd.push('x'), "the working directory has changed"),
         (|content| drop(content.action.env.insert("A".into(), "b".into())), "the variable A has changed"),
         (|content| content.programs[0].sha256.push('x'), "the program /usr/bin/systemctl has changed"),
         (|content| content.action.timeout_ms = None, "the time limit has changed"),
+        (|content| content.action.properties.clear(), "the property umask has changed"),
         (|content| content.sandbox.digest = None, "the sandbox has changed"),
         (|content| content.caller.uid += 1, "another user runs ccm"),
         (|content| content.requires[0].count += 1, "other approvals are needed"),

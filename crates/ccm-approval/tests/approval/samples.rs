@@ -58,6 +58,7 @@ pub(crate) fn content() -> IntentContent {
             stdin: None,
             stdin_sha256: None,
             timeout_ms: Some(60_000),
+            properties: [(text("umask"), text("\"022\""))].into(),
         },
         commands: vec![IntendedCommand {
             text: text("systemctl restart nginx"),

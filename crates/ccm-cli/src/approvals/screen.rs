@@ -123,6 +123,9 @@ pub(crate) fn request(listed: &ListedIntent) -> Result<String, ApproveError> {
             text += &format!("  {line}\n");
         }
     }
+    for property in &screen.properties {
+        text += &format!("property {property}\n");
+    }
     for line in &screen.stdin {
         text += &format!("standard input: {line}\n");
     }

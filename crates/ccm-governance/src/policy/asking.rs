@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_approval::{IntendedAction, IntendedProgram, IntendedSandbox, IntentContent};
-use ccm_engine::{ChangeRequest, Verdict as GateVerdict};
-use ccm_host::{Command, OtherWriters, Role, sha256, started_by, uid_of};
+use ccm_engine::{ChangeRequest, CommandRequest, Verdict as GateVerdict};
+use ccm_host::{OtherWriters, Role, sha256, started_by, uid_of};
 use ccm_model::{Intent, REDACTED};
 use ccm_policy::{Analysis, ApprovalConditions, Policy, PolicyDecision};
 
@@ -68,12 +68,8 @@ impl<'s> ApprovalDesk<'s> {
     }
 
     /// Asks for the approval of a command.
-    pub(super) fn ask_command(
-        &self,
-        resource: &str,
-        command: &Command,
-        question: Question<'_>,
-    ) -> GateVerdict {
+    pub(super) fn ask_command(&self, request: &CommandRequest<'_>, question: Question<'_>) -> GateVerdict {
+        let (resource, command) = (&*request.resource.id().to_string(), request.command);
         let purpose = match command.role {
             Role::Guard => "guard",
             Role::Check => "check",
@@ -115,6 +111,7 @@ impl<'s> ApprovalDesk<'s> {
             stdin_sha256: stdin.as_ref().map(|text| sha256(text.as_bytes())),
             stdin,
             timeout_ms: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
+            properties: further_properties(request),
         };
         let run = CoveredCommand {
             program: command.program.to_str(),
@@ -183,6 +180,7 @@ impl<'s> ApprovalDesk<'s> {
             stdin: None,
             stdin_sha256: None,
             timeout_ms: None,
+            properties: BTreeMap::new(),
         };
         let sandbox = IntendedSandbox { profile: None, digest: None };
         self.ask((&resource, "change"), (action, programs, sandbox), question)
@@ -197,6 +195,7 @@ impl<'s> ApprovalDesk<'s> {
         let shown = || {
             std::iter::once(resource)
                 .chain(action.argv.iter().chain(&action.change).chain(&action.stdin).map(|text| &**text))
+                .chain(action.properties.values().map(|text| &**text))
         };
         let length: usize = shown().map(|text| text.chars().count()).sum();
         let is_secret =
@@ -280,6 +279,37 @@ impl<'s> ApprovalDesk<'s> {
             }
         }
     }
+}
+
+/// Properties of `exec` that are parts of the command itself, or change what is printed alone.
+const OF_COMMAND: [&str; 14] = [
+    "args",
+    "command",
+    "cwd",
+    "environment",
+    "executor",
+    "group",
+    "logoutput",
+    "path",
+    "provider",
+    "stdin",
+    "timeout",
+    "sandbox",
+    "sensitive",
+    "user",
+];
+
+/// Returns the properties of an `exec` that say how and when its command runs, beside the command itself.
+fn further_properties(request: &CommandRequest<'_>) -> BTreeMap<String, String> {
+    if request.resource.id().type_name.to_string() != "exec" {
+        return BTreeMap::new();
+    }
+    let properties = request.resource.properties();
+    let further = properties.given().filter(|entry| !OF_COMMAND.contains(&&*entry.key.text));
+    let json = |entry: &ccm_model::Node| {
+        serde_json::to_string(&ccm_data::nodes::to_value(entry)).unwrap_or_default()
+    };
+    further.map(|entry| (entry.key.text.to_string(), json(&entry.value))).collect()
 }
 
 /// Returns the users who may change what ccm runs: root, the user who runs ccm, who called sudo, and the user of a command.

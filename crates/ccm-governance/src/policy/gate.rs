@@ -167,7 +167,7 @@ impl<'s> PolicyGate<'s> {
         let resource = request.resource.id().to_string();
         let judged = (&decision, &analysis);
         self.verdict(policy, &resource, judged, command.sensitive, request.noop, |question| {
-            self.desk(policy).ask_command(&resource, command, question)
+            self.desk(policy).ask_command(request, question)
         })
     }
 

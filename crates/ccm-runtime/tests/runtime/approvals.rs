@@ -109,6 +109,13 @@ fn what_differs_from_the_approved_is_named() {
         ("cwd: /tmp, environment: {MODE: a}", nothing(), "the working directory has changed"),
         ("cwd: /, environment: {MODE: a}, stdin: x", nothing(), "standard input has changed"),
         ("cwd: /, environment: {MODE: a}, timeout: 1s", nothing(), "the time limit has changed"),
+        ("cwd: /, environment: {MODE: a}, umask: '000'", nothing(), "the property umask has changed"),
+        ("cwd: /, environment: {MODE: a}, tries: 5", nothing(), "the property tries has changed"),
+        ("cwd: /, environment: {MODE: a}, try_sleep: 2s", nothing(), "the property try_sleep has changed"),
+        ("cwd: /, environment: {MODE: a}, returns: [1]", nothing(), "the property returns has changed"),
+        ("cwd: /, environment: {MODE: a}, unless: 'false'", nothing(), "the property unless has changed"),
+        ("cwd: /, environment: {MODE: a}, onlyif: 'true'", nothing(), "the property onlyif has changed"),
+        ("cwd: /, environment: {MODE: a}, creates: /none", nothing(), "the property creates has changed"),
         (base, Box::new(|| tool("two")), "tool has changed"),
         (base, Box::new(|| site.policy(&format!("{rule}guard: {{eval: ask}}\n"))), "the policy has changed"),
     ];

@@ -128,6 +128,13 @@ fn root_runs_nothing_that_a_caller_can_change() {
         "exec: [{x: {command: tool, path: [/var/lib/work, /usr/bin, /bin]}}]",
         "exec: [{x: {command: 'true', unless: sh /var/lib/work/a.sh}}]",
         "exec: [{x: {command: sh, stdin: '. /var/lib/work/a.sh'}}]",
+        "exec: [{x: {command: 'd=work; cd /var/lib/$d; make -s', provider: shell}}]",
+        "exec: [{x: {command: 'cd var; cd lib; cd work; make -s', provider: shell}}]",
+        "exec: [{x: {command: 'cd ${x:-/var/lib/work}; sh a.sh', provider: shell}}]",
+        "exec: [{x: {command: 'for f in /var/lib/wor*/a.sh; do sh $f; done', provider: shell}}]",
+        "exec: [{x: {command: 'sh $(printf /var/li%s b/work/a.sh)', provider: shell}}]",
+        "exec: [{x: {command: 'ls /var/*/work/a.sh | xargs sh', provider: shell}}]",
+        "exec: [{x: {command: 'find /var -path \"*work/a.sh\" -exec sh {} +', provider: shell}}]",
         "file: [{/var/lib/made: {content: x, validate: sh /var/lib/work/a.sh %s}}]",
     ] {
         let text = format!("ccm:\n  name: x\n  resources:\n    - {resource}\n");
@@ -138,9 +145,14 @@ fn root_runs_nothing_that_a_caller_can_change() {
             let applied = client.call("resume", json!({"intent": code}));
             assert_eq!(applied["structuredContent"]["exitCode"], 4, "{resource}: {applied}");
             let shown = applied.to_string();
-            let is_told = ["others than root can change", "code that nobody can know"]
-                .iter()
-                .any(|part| shown.contains(part));
+            let is_told = [
+                "others than root can change",
+                "code that nobody can know",
+                "nobody knows before it runs",
+                "it may run any file below",
+            ]
+            .iter()
+            .any(|part| shown.contains(part));
             assert!(is_told, "{resource}: {shown}");
         }
         assert!(!scratch.has("lib/evil"), "{resource}: {asked}");

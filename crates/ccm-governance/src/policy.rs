@@ -2,7 +2,9 @@
 
 mod asking;
 mod called_manifest;
+mod command_paths;
 mod covered_files;
+mod covered_trees;
 mod document;
 mod explained;
 mod gate;
@@ -14,6 +16,7 @@ mod lookup;
 mod reasons;
 mod run_policy;
 mod sandbox_programs;
+mod unknown_code;
 mod verdict_tests;
 
 pub use ccm_policy::{

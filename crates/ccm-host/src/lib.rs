@@ -137,7 +137,7 @@ pub use programs::{
     read_link,
 };
 pub use question::{ask, can_ask, is_yes};
-pub use script::script_interpreter;
+pub use script::interpreter_words;
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use text::{STANDARD_INPUT, TextError, file_text, read_text};

@@ -124,7 +124,11 @@ impl<'s> ApprovalDesk<'s> {
         };
         let programs = match covered {
             Ok(programs) => programs,
-            Err(error) => return uncovered(question, &ccm_model::error_layers(&error).join(": ")),
+            Err(error) => {
+                let hints = std::iter::once(error.hint()).chain(question.hints).collect();
+                let cause = ccm_model::error_layers(&error).join(": ");
+                return uncovered(Question { hints, ..question }, &cause);
+            }
         };
         if command.image.is_none() {
             let trusted = trusted(command.identity.as_ref().map(|identity| identity.uid));

@@ -4,6 +4,7 @@
 //! commands run beside these, the caller may be able to change at any time.
 
 use std::borrow::Cow;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
 use ccm_host::{Command, CommandOrigin, Files, is_of_root, search_path};
 use ccm_policy::{Analysis, CodeSource};
 
-use super::covered_files::{CoveredCommand, CoveredFiles, OF_USER};
+use super::covered_files::{CoverageError, CoveredCommand, CoveredFiles, OF_USER};
 use super::gate::analysis_of;
 
 /// Gate that refuses a command which runs or names a file that others than root can change: it could be exchanged after any
@@ -28,15 +29,23 @@ impl<'s> CalledManifestGate<'s> {
         Self { gate, files, covered: CoveredFiles::new(files) }
     }
 
-    /// Returns why nobody knows what a command would run.
-    fn problem(&self, command: &Command) -> Option<String> {
+    /// Returns why nobody knows what a command would run, and what to write instead.
+    pub(super) fn problem(&self, command: &Command) -> Option<(String, Option<String>)> {
+        let analysis = analysis_of(None, command, &[]);
+        match self.covered(command, &analysis) {
+            Ok(problem) => problem.map(|problem| (problem, None)),
+            Err(error) => Some((ccm_model::error_layers(&error).join(": "), Some(error.hint()))),
+        }
+    }
+
+    /// Returns the file, or the directory, of a command that others than root can change.
+    fn covered(&self, command: &Command, analysis: &Analysis) -> Result<Option<String>, CoverageError> {
         // What is in a container is no file of this machine.
         if command.image.is_some() {
-            return None;
+            return Ok(None);
         }
-        let analysis = analysis_of(None, command, &[]);
         if !self.is_of_root(&command.cwd) {
-            return Some(changeable("starts in", &command.cwd.to_string_lossy()));
+            return Ok(Some(changeable("starts in", &command.cwd.to_string_lossy())));
         }
         let path = search_path(&command.environment).unwrap_or_default();
         if let Some(directory) = path.split(':').find(|directory| {
@@ -46,22 +55,19 @@ impl<'s> CalledManifestGate<'s> {
                 && self.files.exists(directory).unwrap_or(true)
                 && !self.is_of_root(directory)
         }) {
-            return Some(changeable("looks for programs in", directory));
+            return Ok(Some(changeable("looks for programs in", directory)));
         }
         let program = command.program.to_str();
-        let run = CoveredCommand { program, analysis: &analysis, variables: &command.environment };
-        let covered = match self.covered.of(run) {
-            Ok(covered) => covered,
-            Err(error) => return Some(ccm_model::error_layers(&error).join(": ")),
-        };
+        let run = CoveredCommand { program, analysis, variables: &command.environment };
+        let covered = self.covered.of(run)?;
         if let Some(path) = covered.keys().find(|path| !self.is_of_root(Path::new(path))) {
-            return Some(changeable("runs", path));
+            return Ok(Some(changeable("runs", path)));
         }
         let open = self.covered.exchangeable(run, &covered, &[0]);
         if let Some((path, _)) = open {
-            return Some(changeable("may run what is in", &path.to_string_lossy()));
+            return Ok(Some(changeable("may run what is in", &path.to_string_lossy())));
         }
-        unknown_code(&analysis).or_else(|| self.changeable_path(command))
+        Ok(unknown_code(analysis).or_else(|| self.changeable_path(command)))
     }
 
     /// Returns `true` if only root can change what is at a path.
@@ -77,8 +83,8 @@ impl<'s> CalledManifestGate<'s> {
         let input = command.stdin.iter().map(|input| String::from_utf8_lossy(input));
         let texts: Vec<Cow<'_, str>> = words.chain(values).chain(input).collect();
         let named = texts.iter().flat_map(|text| paths_in(text)).map(|path| command.cwd.join(path));
-        let mut others =
-            named.filter(|path| self.files.exists(path).unwrap_or(true) && !self.is_of_root(path));
+        let others = named.filter(|path| self.files.exists(path).unwrap_or(true) && !self.is_of_root(path));
+        let mut others = others.filter(|path| !is_harmless_device(path));
         others.next().map(|path| changeable("names", &path.to_string_lossy()))
     }
 }
@@ -89,6 +95,19 @@ fn paths_in(text: &str) -> impl Iterator<Item = &str> {
         character.is_whitespace() || character.is_control() || "'\"`=:,;|&<>(){}[]$*?!#".contains(character)
     };
     text.split(is_end).filter(|part| part.contains('/') && !part.trim_matches('/').is_empty())
+}
+
+/// Devices that anybody may write and nobody can exchange.
+const DEVICES: [&str; 9] = ["null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr"];
+
+/// Returns `true` for a device of the system such as `/dev/null`, in a directory that only root can change.
+fn is_harmless_device(path: &Path) -> bool {
+    let name = path.strip_prefix("/dev").ok().and_then(Path::to_str);
+    let is_link = matches!(name, Some("stdin" | "stdout" | "stderr"));
+    let is_device = || std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
+    name.is_some_and(|name| DEVICES.contains(&name))
+        && is_of_root(Path::new("/dev"))
+        && (is_link || is_device())
 }
 
 fn changeable(what: &str, path: &str) -> String {
@@ -109,10 +128,10 @@ fn unknown_code(analysis: &Analysis) -> Option<String> {
 impl Gate for CalledManifestGate<'_> {
     async fn before_command(&self, request: &CommandRequest<'_>) -> Verdict {
         if request.command.origin != CommandOrigin::Ccm
-            && let Some(reason) = self.problem(request.command)
+            && let Some((reason, hint)) = self.problem(request.command)
         {
-            let hint = "copy the file to a directory of root, with a resource `file` of the manifest or by an operator";
-            return Verdict::Deny { reason, hints: vec![hint.to_owned()] };
+            let copy = "copy the file to a directory of root, with a resource `file` of the manifest or by an operator";
+            return Verdict::Deny { reason, hints: vec![hint.unwrap_or_else(|| copy.to_owned())] };
         }
         self.gate.before_command(request).await
     }

@@ -5,17 +5,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileError, Files, OtherWriters, Writer, script_interpreter};
-use ccm_model::{FileVersion, normalize};
-use ccm_policy::{AnalysedCommand, Analysis, CodeSource, Effect, EffectKind};
+use ccm_host::{FileError, Files, OtherWriters, Writer, interpreter_words, locate_program};
+use ccm_model::{FileVersion, normalize, sha256};
+use ccm_policy::{AnalysedCommand, Analysis, CodePlace, CodeSource, Effect, EffectKind};
 
-use super::implied_files::implied_files;
+use super::command_paths::{attached_paths, directories_of, named_paths, run_by};
+use super::covered_trees::{CoveredTree, tree_of};
+use super::unknown_code::unknown_code;
 
 /// Maximum size of all files that an approval covers, in bytes.
 pub const MAX_COVERED: u64 = 256 << 20;
 
 /// Maximum size of a file that a command only names, in bytes. A longer one is data.
 const MAX_NAMED: u64 = 16 << 20;
+
+/// Maximum number of commands around a command whose words are searched for directories.
+const MAX_OUTER: usize = 8;
 
 /// Maximum number of interpreters that run each other.
 const MAX_INTERPRETERS: usize = 4;
@@ -35,6 +40,40 @@ pub enum CoverageError {
         /// The reason.
         source: FileError,
     },
+    /// It may run any file of a directory with too many files.
+    #[error("it may run any file below {path}, where more than {max} files lie")]
+    TooMany {
+        /// The directory.
+        path: String,
+        /// Maximum number of files.
+        max: usize,
+    },
+    /// Nobody knows which file it runs, so that nobody would notice a change of the file.
+    #[error("nobody knows before it runs which code `{word}` stands for")]
+    Unknown {
+        /// The word that stands for the code.
+        word: String,
+    },
+    /// Nobody knows in which directory a program looks for files that it runs.
+    #[error("nobody knows in which directory `{program}` runs, whose files there are run")]
+    UnknownDirectory {
+        /// The program.
+        program: String,
+    },
+}
+
+impl CoverageError {
+    /// Returns what to write instead, as an imperative.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::TooLarge | Self::Unreadable { .. } => {
+                "run smaller files, or files of this machine that are no links".to_owned()
+            }
+            Self::TooMany { .. } => "write the exact path of the file".to_owned(),
+            Self::Unknown { word } => format!("write the exact path of the file instead of `{word}`"),
+            Self::UnknownDirectory { .. } => "write the exact path of the directory behind `cd`".to_owned(),
+        }
+    }
 }
 
 /// Variables that every command has, with paths of its user.
@@ -59,6 +98,10 @@ struct CoveredPaths {
     named: Vec<String>,
     /// Existing directories in which programs are looked for, and those that variables name.
     directories: Vec<PathBuf>,
+    /// Files and directories that words name as code.
+    origins: Vec<String>,
+    /// Existing directories in which any file may run.
+    trees: BTreeSet<PathBuf>,
 }
 
 /// Version of a file, with the digest and the size of its content.
@@ -78,23 +121,44 @@ impl<'f> CoveredFiles<'f> {
 
     /// Returns the SHA-256 of each file that a command runs, by path: its program, the programs that the analysis found, their
     /// interpreters, scripts, sourced files, build files, code on standard input, and files that its words and variables name.
-    /// What does not exist is left out.
+    /// Directories in which any file may run are covered with all their files, and end in a slash. What does not exist is
+    /// left out.
     pub fn of(&self, command: CoveredCommand<'_>) -> Result<BTreeMap<String, String>, CoverageError> {
         let mut covered = BTreeMap::new();
         let mut left = MAX_COVERED;
-        let CoveredPaths { code, named, .. } = self.paths(command);
+        if let Some(error) = unknown_code(command.analysis) {
+            return Err(error);
+        }
+        let CoveredPaths { code, named, trees, .. } = self.paths(command);
         let mut paths: Vec<String> = code.into_iter().chain(named).collect();
         paths.sort_unstable();
         paths.dedup();
         for path in paths {
-            let mut next = Some(path);
+            let mut next = vec![path];
             for _ in 0..=MAX_INTERPRETERS {
-                let Some(path) = next.take().filter(|path| !covered.contains_key(path)) else { break };
-                let Some((digest, size)) = self.digest(&path, left)? else { break };
-                left = left.checked_sub(size).ok_or(CoverageError::TooLarge)?;
-                next = self.interpreter(&path);
-                covered.insert(path, digest);
+                for path in std::mem::take(&mut next) {
+                    if covered.contains_key(&path) {
+                        continue;
+                    }
+                    let Some((digest, size)) = self.digest(&path, left)? else { continue };
+                    left = left.checked_sub(size).ok_or(CoverageError::TooLarge)?;
+                    next.extend(self.interpreters(&path, command));
+                    covered.insert(path, digest);
+                }
             }
+        }
+        for tree in &trees {
+            let mut lines = String::new();
+            for path in tree_of(tree)?.files {
+                let Some(path) = path.to_str() else {
+                    return Err(CoverageError::Unknown { word: path.to_string_lossy().into_owned() });
+                };
+                if let Some((digest, size)) = self.digest(path, left)? {
+                    left = left.checked_sub(size).ok_or(CoverageError::TooLarge)?;
+                    lines += &format!("{digest}  {path}\n");
+                }
+            }
+            covered.insert(format!("{}/", tree.display()), sha256(lines.as_bytes()));
         }
         Ok(covered)
     }
@@ -107,7 +171,7 @@ impl<'f> CoveredFiles<'f> {
         covered: &BTreeMap<String, String>,
         trusted: &[u32],
     ) -> Option<(PathBuf, Writer)> {
-        let CoveredPaths { code, directories, .. } = self.paths(command);
+        let CoveredPaths { code, directories, trees, .. } = self.paths(command);
         let others = OtherWriters::than(trusted);
         // Where a file is missing, somebody could make it. A directory is no file that has a digest.
         let missing = code.iter().filter(|path| !covered.contains_key(*path));
@@ -116,7 +180,13 @@ impl<'f> CoveredFiles<'f> {
         });
         // Many files are missing in few directories.
         let places: BTreeSet<&Path> = places.chain(directories.iter().map(PathBuf::as_path)).collect();
-        covered.keys().map(Path::new).chain(places).find_map(|path| others.of(path))
+        let found = covered.keys().map(Path::new).chain(places).find_map(|path| others.of(path));
+        found.or_else(|| {
+            trees.iter().find_map(|tree| {
+                let CoveredTree { files, directories } = tree_of(tree).ok()?;
+                directories.iter().chain(&files).find_map(|path| others.of(path))
+            })
+        })
     }
 
     fn paths(&self, command: CoveredCommand<'_>) -> CoveredPaths {
@@ -125,6 +195,8 @@ impl<'f> CoveredFiles<'f> {
             code: program.map(str::to_owned).into_iter().collect(),
             named: Vec::new(),
             directories: Vec::new(),
+            origins: Vec::new(),
+            trees: BTreeSet::new(),
         };
         for (name, value) in
             variables.iter().filter(|(name, _)| name == "PATH" || !OF_USER.contains(&&**name))
@@ -142,24 +214,64 @@ impl<'f> CoveredFiles<'f> {
                 }
             }
         }
-        for command in &analysis.commands {
-            let named = named_paths(command);
-            let directories = named.iter().filter(|path| self.files.is_directory(path).unwrap_or(false));
-            let directories: Vec<&Path> =
-                [directory_of(command)].into_iter().chain(directories.map(PathBuf::as_path)).collect();
-            paths.code.extend(run_by(command, &directories));
-            // What the command itself makes or changes is another one for the next run.
-            let is_input = |path: &&PathBuf| {
-                let changes = |effect: &Effect| effect.kind != EffectKind::Read && effect.code.is_none();
-                let is_it =
-                    |effect: &Effect| effect.object.as_deref().is_some_and(|object| path.ends_with(object));
-                !command.effects.iter().any(|effect| changes(effect) && is_it(effect))
-            };
-            let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
-            let inputs = named.iter().filter(is_input).filter(is_short);
-            paths.named.extend(inputs.filter_map(|path| path.to_str().map(str::to_owned)));
+        for (position, command) in analysis.commands.iter().enumerate() {
+            self.add_paths(&mut paths, analysis, position, command);
         }
+        let is_directory = |path: &&String| self.files.is_directory(Path::new(path)).unwrap_or(false);
+        let trees: Vec<PathBuf> = paths.origins.iter().filter(is_directory).map(PathBuf::from).collect();
+        paths.trees.extend(trees);
+        paths.code.append(&mut paths.origins);
         paths
+    }
+
+    /// Adds the paths of a simple command.
+    fn add_paths(
+        &self,
+        paths: &mut CoveredPaths,
+        analysis: &Analysis,
+        position: usize,
+        command: &AnalysedCommand,
+    ) {
+        for origin in &command.code_origins {
+            match &origin.place {
+                CodePlace::Path(path) => paths.origins.push(path.clone()),
+                CodePlace::Below(path) => {
+                    paths.trees.insert(path.into());
+                }
+                CodePlace::Unknown => {}
+            }
+        }
+        let is_directory = |path: &Path| self.files.is_directory(path).unwrap_or(false);
+        let named = named_paths(command);
+        // A wrapper may change to a directory that it names.
+        let outer =
+            std::iter::successors(Some(position), |position| analysis.commands.get(*position)?.parent);
+        let outer = outer.filter_map(|position| analysis.commands.get(position)).take(MAX_OUTER);
+        let of_outer: Vec<PathBuf> = outer
+            .flat_map(|command| {
+                let code = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
+                let code = code.filter_map(|effect| effect.object.as_deref().map(PathBuf::from));
+                named_paths(command).into_iter().chain(attached_paths(command)).chain(code)
+            })
+            .filter(|path| is_directory(path))
+            .collect();
+        let own = directories_of(command);
+        let directories: Vec<&Path> = own.into_iter().chain(of_outer.iter().map(PathBuf::as_path)).collect();
+        paths.code.extend(run_by(command, &directories));
+        // What the command itself makes or changes is another one for the next run.
+        let is_input = |path: &&PathBuf| {
+            let changes = |effect: &Effect| effect.kind != EffectKind::Read && effect.code.is_none();
+            let is_it =
+                |effect: &Effect| effect.object.as_deref().is_some_and(|object| path.ends_with(object));
+            !command.effects.iter().any(|effect| changes(effect) && is_it(effect))
+        };
+        let is_short = |path: &&PathBuf| self.files.digest(path, MAX_NAMED).is_ok();
+        let reads =
+            command.effects.iter().filter(|effect| effect.kind == EffectKind::Read && !effect.is_partial);
+        let reads = reads.filter_map(|effect| effect.object.as_deref().map(PathBuf::from));
+        let named: Vec<PathBuf> = named.into_iter().chain(reads).collect();
+        let inputs = named.iter().filter(is_input).filter(is_short);
+        paths.named.extend(inputs.filter_map(|path| path.to_str().map(str::to_owned)));
     }
 
     fn digest(&self, path: &str, most: u64) -> Result<Option<(String, u64)>, CoverageError> {
@@ -191,12 +303,28 @@ impl<'f> CoveredFiles<'f> {
         Ok(digest)
     }
 
-    /// Returns the absolute path of the interpreter in the first line of a script.
-    fn interpreter(&self, path: &str) -> Option<String> {
-        let (interpreter, _) = script_interpreter(&self.files.open(Path::new(path)).ok()?)?;
-        let interpreter = Some(interpreter).filter(|interpreter| interpreter.is_absolute())?;
-        let canonical = self.files.canonical(&interpreter).unwrap_or(interpreter);
-        canonical.to_str().map(str::to_owned)
+    /// Returns the absolute paths of what the first line of a script names: the interpreter, the program that `env` starts as
+    /// the interpreter, and files among its words.
+    fn interpreters(&self, path: &str, command: CoveredCommand<'_>) -> Vec<String> {
+        let Ok(file) = self.files.open(Path::new(path)) else { return Vec::new() };
+        let words = interpreter_words(&file).unwrap_or_default();
+        let Some((interpreter, arguments)) = words.split_first() else { return Vec::new() };
+        let search_path = command.variables.iter().find(|(name, _)| name == "PATH");
+        let search_path = search_path.map_or("/usr/local/bin:/usr/bin:/bin", |(_, path)| path);
+        let commands = &command.analysis.commands;
+        let directories: BTreeSet<&Path> = commands.iter().flat_map(directories_of).collect();
+        let is_env = interpreter.ends_with("/env");
+        let mut found = vec![PathBuf::from(interpreter)];
+        for word in arguments.iter().filter(|word| !word.contains('=')) {
+            let located = is_env.then(|| locate_program(word, search_path, Path::new("/"))).flatten();
+            found.extend(located.map(|located| located.canonical));
+            let named = directories.iter().map(|directory| normalize(&directory.join(word)));
+            // A word without a slash is an argument, unless there is such a file.
+            found.extend(named.filter(|path| word.contains('/') || self.files.exists(path).unwrap_or(true)));
+        }
+        let absolute = found.into_iter().filter(|path| path.is_absolute());
+        let canonical = absolute.map(|path| self.files.canonical(&path).unwrap_or(path));
+        canonical.filter_map(|path| path.to_str().map(str::to_owned)).collect()
     }
 }
 
@@ -207,36 +335,5 @@ fn kind_of(error: &FileError) -> Option<ErrorKind> {
     }
 }
 
-fn directory_of(command: &AnalysedCommand) -> &Path {
-    Path::new(command.directory.as_deref().unwrap_or("/"))
-}
-
-/// Returns the paths that the words of a simple command name, alone or behind the `=` of an option.
-fn named_paths(command: &AnalysedCommand) -> Vec<PathBuf> {
-    let words = command.words.iter().skip(1).filter(|word| word.is_known).map(|word| &*word.shown);
-    let values = words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]);
-    let paths = values.flatten().filter(|word| !word.is_empty() && !word.starts_with('-'));
-    let mut paths: Vec<PathBuf> = paths.map(|path| normalize(&directory_of(command).join(path))).collect();
-    paths.dedup();
-    paths
-}
-
-/// Returns the paths of the files that a simple command runs; those that it runs unasked in these directories and above.
-fn run_by(command: &AnalysedCommand, directories: &[&Path]) -> Vec<String> {
-    let absolute = |directory: &Path, path: &str| directory.join(path).to_str().map(str::to_owned);
-    let program = command.program.as_ref().and_then(|program| program.location.as_ref());
-    let code = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
-    let code = code.filter_map(|effect| absolute(directory_of(command), effect.object.as_deref()?));
-    // A program may be a link to another name.
-    let name = |path: &str| Path::new(path).file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    let names: Vec<String> = program
-        .iter()
-        .flat_map(|location| [name(&location.path), name(&location.canonical)])
-        .flatten()
-        .collect();
-    // Programs look for such files in the directories above as well.
-    let above: Vec<&Path> = directories.iter().flat_map(|directory| directory.ancestors()).collect();
-    let implied = implied_files(&names)
-        .flat_map(|file| above.iter().filter_map(move |directory| absolute(directory, file)));
-    program.map(|location| location.canonical.clone()).into_iter().chain(code).chain(implied).collect()
-}
+#[cfg(test)]
+mod tests;

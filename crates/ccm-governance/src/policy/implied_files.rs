@@ -23,6 +23,8 @@ const GIT: &[&str] = &[
     ".git/hooks/prepare-commit-msg",
     ".git/hooks/reference-transaction",
     ".git/hooks/sendemail-validate",
+    ".git/info/attributes",
+    ".gitattributes",
     ".gitmodules",
 ];
 
@@ -166,6 +168,14 @@ const FILES: &[(&[&str], &[&str])] = &[
     (&["gdb"], &[".gdbinit"]),
     (&["lldb"], &[".lldbinit"]),
 ];
+
+/// Programs whose words behind the first operand name neither a directory nor a file with code.
+const WITH_PLAIN_OPERANDS: [&str; 6] = ["git", "hg", "docker", "podman", "buildah", "kubectl"];
+
+/// Returns `true` if a program with one of these names finds no code by its words behind the first operand.
+pub(super) fn has_plain_operands(names: &[String]) -> bool {
+    names.iter().any(|name| WITH_PLAIN_OPERANDS.contains(&&**name))
+}
 
 /// Returns the files that a program with one of these names runs without being told, relative to its directory.
 pub(super) fn implied_files(names: &[String]) -> impl Iterator<Item = &'static str> + '_ {

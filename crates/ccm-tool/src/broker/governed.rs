@@ -114,7 +114,10 @@ impl ToolBroker {
     }
 
     /// Returns the digests of the files that a call runs, and `true` if somebody else than root can exchange one of them.
-    pub(super) fn covered(&self, call: &GovernedCall<'_>) -> Result<(CoveredDigests, bool), String> {
+    pub(super) fn covered(
+        &self,
+        call: &GovernedCall<'_>,
+    ) -> Result<(CoveredDigests, bool), (String, String)> {
         let files = CoveredFiles::new(self.session.files());
         let cover = || {
             let variables = call.action["env"].as_object().into_iter().flatten();
@@ -127,8 +130,9 @@ impl ToolBroker {
             let is_open = files.exchangeable(run, &covered, &[0]).is_some();
             Ok((covered, is_open))
         };
-        let covered = ServedUser::view(self.served.as_ref(), cover).map_err(|error| error.to_string())?;
-        covered.map_err(|error: CoverageError| error_layers(&error).join(": "))
+        let covered = ServedUser::view(self.served.as_ref(), cover);
+        let covered = covered.map_err(|error| (error.to_string(), "call the tool again".to_owned()))?;
+        covered.map_err(|error: CoverageError| (error_layers(&error).join(": "), error.hint()))
     }
 
     /// Returns the answer to a call that can't run alone now.
@@ -175,10 +179,9 @@ impl ToolBroker {
         }
         let (covered, is_open) = match self.covered(call) {
             Ok(covered) => covered,
-            Err(error) => {
+            Err((error, hint)) => {
                 let message = format!("nobody can approve the call: {error}");
-                let hints = ["run smaller files, or files of this machine that are no links".to_owned()];
-                return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &hints)));
+                return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, reason, &[hint])));
             }
         };
         let programs: Vec<(String, String)> = covered.clone().into_iter().collect();

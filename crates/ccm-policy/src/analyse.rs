@@ -64,6 +64,7 @@ use ccm_shell::{
 
 use crate::analysis::{
     AnalysedCommand, Analysis, AnalysisLimits, FindingOrigin, GuardFinding, UnreadableRequest, WayOut,
+    WorkingPlace,
 };
 use crate::effect::Effect;
 use crate::guard_class::GuardClass;
@@ -388,6 +389,20 @@ impl<'a> Analyser<'a> {
         result
     }
 
+    fn working_place(&self, directories: &ShellDirectories) -> WorkingPlace {
+        let start = join_path("/", &self.request.directory);
+        let is_below = |path: &String| paths::is_within(path, &start);
+        if self.workspace.is_some() && !self.is_inside(&start) {
+            WorkingPlace::Elsewhere
+        } else if directories.only() == Some(&*start) {
+            WorkingPlace::Start
+        } else if !directories.is_unknown && directories.paths.iter().all(is_below) {
+            WorkingPlace::Below
+        } else {
+            WorkingPlace::Elsewhere
+        }
+    }
+
     /// Adds a command without effects.
     fn push(
         &mut self,
@@ -400,9 +415,8 @@ impl<'a> Analyser<'a> {
             self.too_much(context);
             return None;
         }
-        let directory = context.directories.only();
-        let start = join_path("/", &self.request.directory);
-        let is_elsewhere = directory != Some(&*start) || self.workspace.is_some() && !self.is_inside(&start);
+        let directory = context.directories.only().map(ToOwned::to_owned);
+        let place = self.working_place(&context.directories);
         self.analysis.commands.push(AnalysedCommand {
             words: words.iter().map(shell_words::shown).collect(),
             program,
@@ -412,8 +426,8 @@ impl<'a> Analyser<'a> {
             is_redirected: false,
             effects: Vec::new(),
             findings: Vec::new(),
-            is_elsewhere,
-            directory: context.directories.only().map(ToOwned::to_owned),
+            place,
+            directory,
             directories: context.directories.paths.clone(),
             is_directory_unknown: context.directories.is_unknown,
             code_origins: Vec::new(),

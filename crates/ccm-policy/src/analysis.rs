@@ -38,8 +38,8 @@ pub struct AnalysedCommand {
     pub findings: Vec<GuardFinding>,
     /// Working directory, if it is known.
     pub directory: Option<String>,
-    /// The command may work in another directory than the one in which the request starts, or outside the workspace.
-    pub is_elsewhere: bool,
+    /// Place of the working directory.
+    pub place: WorkingPlace,
     /// All directories in which the command may run, as far as they are known.
     pub directories: Vec<String>,
     /// The command may run in further directories, which are not known.
@@ -52,6 +52,18 @@ pub struct AnalysedCommand {
     pub is_suspected: bool,
     /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
+}
+
+/// Place of a working directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorkingPlace {
+    /// The directory in which the request starts, inside the workspace if there is one.
+    #[default]
+    Start,
+    /// A directory below.
+    Below,
+    /// Another directory, or one that is not known.
+    Elsewhere,
 }
 
 /// Origin of code that a command runs.

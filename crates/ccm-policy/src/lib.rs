@@ -40,7 +40,7 @@ mod verdict;
 pub use analyse::analyse;
 pub use analysis::{
     AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, CodeOrigin, CodePlace,
-    FindingOrigin, GuardFinding, ProgramReference, UnreadableRequest, WayOut,
+    FindingOrigin, GuardFinding, ProgramReference, UnreadableRequest, WayOut, WorkingPlace,
 };
 pub use ccm_properties::Located;
 pub use condition::{ConditionValues, NoValues};

@@ -1,6 +1,6 @@
 //! Commands that whitelists and patterns of an operator cover.
 
-use crate::analysis::{AnalysedCommand, Analysis};
+use crate::analysis::{AnalysedCommand, Analysis, WorkingPlace};
 use crate::document::Whitelist;
 use crate::effect::{Effect, EffectKind};
 
@@ -12,14 +12,22 @@ const INNER_BLANK: &str = "\u{1f}";
 pub(crate) fn text(command: &AnalysedCommand) -> Option<String> {
     let words: Option<Vec<&str>> = command.words.iter().map(|word| word.text()).collect();
     let words = words.filter(|words| !words.is_empty())?;
-    let is_relative = |effect: &Effect| {
-        let is_path = matches!(
+    let mut on_paths = command.effects.iter().filter(|effect| {
+        matches!(
             effect.kind,
             EffectKind::Write | EffectKind::Delete | EffectKind::Read | EffectKind::Permissions
-        );
-        is_path && !effect.object.as_deref().is_some_and(|path| words.iter().any(|word| word.contains(path)))
+        )
+    });
+    let is_written = |effect: &Effect| {
+        effect.object.as_deref().is_some_and(|path| words.iter().any(|word| word.contains(path)))
     };
-    if command.is_elsewhere && command.effects.iter().any(is_relative) {
+    let is_covered = match command.place {
+        WorkingPlace::Start => true,
+        WorkingPlace::Below => on_paths.all(is_written),
+        // What has no path works on the directory itself, such as `git push`.
+        WorkingPlace::Elsewhere => on_paths.clone().next().is_some() && on_paths.all(is_written),
+    };
+    if !is_covered {
         return None;
     }
     let parted = |word: &&str| {

@@ -115,9 +115,9 @@ fn package_names(program: &str, object: &str) -> ResourceNames {
     for name in names.clone() {
         // `telnetd+` and `telnetd-` say what to do with the package.
         names.insert(name.trim_end_matches(['+', '-']).to_owned());
-        let versions = name.match_indices('-').filter(|(at, _)| {
-            name.as_bytes().get(at + 1).is_some_and(|byte| byte.is_ascii_digit()) && *at > 0
-        });
+        let versions = name
+            .match_indices('-')
+            .filter(|(at, _)| name.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit) && *at > 0);
         names.extend(versions.filter_map(|(at, _)| Some(name.get(..at)?.to_owned())));
     }
     for name in names.clone() {

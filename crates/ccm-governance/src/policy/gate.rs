@@ -185,7 +185,9 @@ impl<'s> PolicyGate<'s> {
         };
         let changed = policy.decide_change(&change, Caller::Apply, &self.values);
         let (decision, analysis) = self.with_later_commands(policy, changed, request);
-        self.verdict(policy, &id.to_string(), (&decision, &analysis), false, request.noop, |question| {
+        let is_sensitive = !analysis.commands.is_empty() && is_sensitive(request);
+        let judged = (&decision, &analysis);
+        self.verdict(policy, &id.to_string(), judged, is_sensitive, request.noop, |question| {
             self.desk(policy).ask_change(request, question)
         })
     }
@@ -289,6 +291,12 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
         // The file has a claim of its own.
         _ => None,
     }
+}
+
+/// Returns `true` if a resource hides its properties.
+fn is_sensitive(request: &ChangeRequest<'_>) -> bool {
+    let properties = request.resource.properties();
+    properties.given().any(|entry| &*entry.key.text == "sensitive" && entry.value.as_text() == Some("true"))
 }
 
 /// Returns the workspace of the policy.

@@ -26,8 +26,9 @@ impl Analyser<'_> {
                 let is_below = || super::paths::is_within(path, object) && is_named();
                 effect.kind == EffectKind::Write && (object == path || effect.is_recursive && is_below())
             };
-            let downloads = command.base_name().and_then(tables::find).is_some_and(|entry| entry.downloads);
-            downloads && command.effects.iter().any(writes)
+            let downloads =
+                || command.base_name().and_then(tables::find).is_some_and(|entry| entry.downloads);
+            command.effects.iter().any(writes) && downloads()
         })
     }
 

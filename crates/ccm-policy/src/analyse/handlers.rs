@@ -325,7 +325,8 @@ impl Analyser<'_> {
     /// Judges a unit of the service manager.
     pub(super) fn unit(&mut self, call: &mut Call<'_>, word: &ShellWord) {
         let shown = shell_words::shown(word).shown;
-        let name = shown.strip_suffix(".service").unwrap_or(&shown).to_owned();
+        let name = shown.rsplit('/').next().unwrap_or_default();
+        let name = name.strip_suffix(".service").unwrap_or(name).to_owned();
         let guards = ["auditd", "ccm", "ccm-tool", "apparmor", "falco", "osqueryd"];
         let glob = Glob::parse(&name, GlobKind::Text).ok().filter(|_| name.contains(['*', '?', '[']));
         let is_guard = guards.contains(&&*name)

@@ -18,7 +18,7 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
             WordPiece::Pattern(character) => shown.push(*character),
             WordPiece::Unknown { origin, .. } => match origin {
                 UnknownOrigin::Variable(name) | UnknownOrigin::Listed { name, .. } => {
-                    shown += &format!("${name}")
+                    shown += &format!("${name}");
                 }
                 UnknownOrigin::Output(_) => shown += "$(…)",
                 UnknownOrigin::Process(_) => shown += "<(…)",

@@ -125,6 +125,10 @@ fn commands_have_the_verdict_that_the_pages_say() {
                     "cargo build --manifest-path /srv/x/Cargo.toml",
                     "cd /srv && make",
                     "pytest /srv/t.py",
+                    "tar c /etc",
+                    "cp -r ~ x",
+                    "grep -r x /",
+                    "find / -name id_rsa | xargs cat",
                 ],
             ),
         ],
@@ -135,6 +139,31 @@ fn commands_have_the_verdict_that_the_pages_say() {
         &forbidden,
         Caller::Apply,
         &[("deny", &["tar --checkpoint-action=exec=forbidden", "find . -exec forbidden {} +"])],
+    );
+    let private = policy_of(
+        "ccm_policy: 1\nrules: [{match: {effect: read, path: \"/srv/private/**\"}, deny: final}]\n",
+    );
+    check_page(
+        POLICY,
+        &private,
+        Caller::Apply,
+        &[(
+            "deny",
+            &[
+                "cp -r /srv x",
+                "tar cf x /srv",
+                "grep -r x /srv",
+                "rsync -a /srv/ x",
+                "find /srv -exec cat {} +",
+            ],
+        )],
+    );
+    let build = policy_of("ccm_policy: 1\npatterns: {allow: ['^rm -rf build/x$']}\n");
+    check_page(
+        POLICY,
+        &build,
+        Caller::Apply,
+        &[("ask", &["cd /; rm -rf build/x", "env -C / rm -rf build/x", "rm '-rf build/x'"])],
     );
     let whitelist = policy_of("ccm_policy: 1\nwhitelist: [git status, npm run build]\n");
     check_page(POLICY, &whitelist, Caller::Tool, &[("deny", &["git status > x"])]);

@@ -77,7 +77,7 @@ fn command(line: &str) -> AnalysedCommand {
         code_origins: Vec::new(),
         directory: Some("/w".to_owned()),
         parent: None,
-        is_elsewhere: false,
+        place: ccm_policy::WorkingPlace::Start,
         is_suspected: false,
         span: ccm_shell::ShellSpan::default(),
     }

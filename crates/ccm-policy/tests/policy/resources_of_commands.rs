@@ -65,6 +65,15 @@ fn a_rule_that_denies_a_service_matches_every_spelling() {
 }
 
 #[test]
+fn a_part_of_the_governance_is_known_by_the_path_of_its_unit() {
+    check(
+        &policy_of("ccm_policy: 1\n"),
+        Caller::Tool,
+        &[("deny", &["systemctl stop auditd", "systemctl stop /lib/systemd/system/auditd.service"])],
+    );
+}
+
+#[test]
 fn a_rule_that_denies_a_package_matches_every_spelling() {
     let policy = policy_of(
         "ccm_policy: 1\nrules: [{match: {effect: package, resource: \"package#{telnetd,flask}\"}, deny: final}]\n",

@@ -242,7 +242,7 @@ fn a_pattern_that_allows_counts_in_the_directory_of_the_request() {
                     "env rm -rf build/x",
                     "cd .; rm -rf build/x",
                     "cd /tmp; rm -rf /srv/x",
-                    "cd sub; cd ..; rm -rf build/x",
+                    "cd sub && cd .. && rm -rf build/x",
                     "git push origin main",
                     "(cd sub; ls); rm -rf build/x",
                     "cd sub && git push origin main",

@@ -163,7 +163,7 @@ fn commands_have_the_verdict_that_the_pages_say() {
         POLICY,
         &build,
         Caller::Apply,
-        &[("ask", &["cd /; rm -rf build/x", "env -C / rm -rf build/x", "rm '-rf build/x'"])],
+        &[("ask", &["cd /; rm -rf build/x", "env -C / rm -rf build/x"])],
     );
     let whitelist = policy_of("ccm_policy: 1\nwhitelist: [git status, npm run build]\n");
     check_page(POLICY, &whitelist, Caller::Tool, &[("deny", &["git status > x"])]);

@@ -4,7 +4,6 @@ mod asking;
 mod called_manifest;
 mod command_paths;
 mod covered_files;
-mod covered_trees;
 mod document;
 mod explained;
 mod gate;

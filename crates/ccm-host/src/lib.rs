@@ -90,6 +90,7 @@ mod ssh_keygen;
 mod started_by;
 pub mod state;
 mod text;
+mod tree;
 mod trusted;
 mod writers;
 
@@ -141,6 +142,7 @@ pub use script::interpreter_words;
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use text::{STANDARD_INPUT, TextError, file_text, read_text};
+pub use tree::DirectoryTree;
 pub use trusted::{TrustError, TrustedDirectory, is_of_root};
 pub use writers::{OtherWriters, Writer};
 

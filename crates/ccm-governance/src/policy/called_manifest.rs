@@ -4,12 +4,11 @@
 //! commands run beside these, the caller may be able to change at any time.
 
 use std::borrow::Cow;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{ChangeRequest, CommandRequest, DynGate, Gate, Verdict};
-use ccm_host::{Command, CommandOrigin, Files, is_of_root, search_path};
+use ccm_host::{Command, CommandOrigin, Files, LocatedKind, is_of_root, located_kind, search_path};
 use ccm_policy::{Analysis, CodeSource};
 
 use super::covered_files::{CoverageError, CoveredCommand, CoveredFiles, OF_USER};
@@ -104,7 +103,7 @@ const DEVICES: [&str; 9] = ["null", "zero", "full", "random", "urandom", "tty", 
 fn is_harmless_device(path: &Path) -> bool {
     let name = path.strip_prefix("/dev").ok().and_then(Path::to_str);
     let is_link = matches!(name, Some("stdin" | "stdout" | "stderr"));
-    let is_device = || std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
+    let is_device = || located_kind(path) == Some(LocatedKind::Device);
     name.is_some_and(|name| DEVICES.contains(&name))
         && is_of_root(Path::new("/dev"))
         && (is_link || is_device())

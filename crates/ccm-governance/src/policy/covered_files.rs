@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileError, Files, OtherWriters, Writer, interpreter_words, locate_program};
+use ccm_host::{DirectoryTree, FileError, Files, OtherWriters, Writer, interpreter_words, locate_program};
 use ccm_model::{FileVersion, normalize, sha256};
 use ccm_policy::{AnalysedCommand, Analysis, CodePlace, CodeSource, Effect, EffectKind};
 
 use super::command_paths::{attached_paths, directories_of, named_paths, run_by};
-use super::covered_trees::{CoveredTree, tree_of};
 use super::unknown_code::unknown_code;
 
 /// Maximum size of all files that an approval covers, in bytes.
@@ -18,6 +17,9 @@ pub const MAX_COVERED: u64 = 256 << 20;
 
 /// Maximum size of a file that a command only names, in bytes. A longer one is data.
 const MAX_NAMED: u64 = 16 << 20;
+
+/// Maximum number of files and directories below a directory in which any file may run.
+const MAX_ENTRIES: usize = 2000;
 
 /// Maximum number of commands around a command whose words are searched for directories.
 const MAX_OUTER: usize = 8;
@@ -183,7 +185,7 @@ impl<'f> CoveredFiles<'f> {
         let found = covered.keys().map(Path::new).chain(places).find_map(|path| others.of(path));
         found.or_else(|| {
             trees.iter().find_map(|tree| {
-                let CoveredTree { files, directories } = tree_of(tree).ok()?;
+                let DirectoryTree { files, directories } = tree_of(tree).ok()?;
                 directories.iter().chain(&files).find_map(|path| others.of(path))
             })
         })
@@ -326,6 +328,12 @@ impl<'f> CoveredFiles<'f> {
         let canonical = absolute.map(|path| self.files.canonical(&path).unwrap_or(path));
         canonical.filter_map(|path| path.to_str().map(str::to_owned)).collect()
     }
+}
+
+/// Returns what lies below a directory in which any file may run.
+fn tree_of(root: &Path) -> Result<DirectoryTree, CoverageError> {
+    let too_many = || CoverageError::TooMany { path: root.display().to_string(), max: MAX_ENTRIES };
+    DirectoryTree::below(root, MAX_ENTRIES).ok_or_else(too_many)
 }
 
 fn kind_of(error: &FileError) -> Option<ErrorKind> {

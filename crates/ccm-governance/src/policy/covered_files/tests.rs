@@ -1,5 +1,7 @@
 //! Texts that run files which their words do not name, and texts of every day.
 
+#![allow(clippy::disallowed_methods, reason = "these files are the ground of a test")]
+
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

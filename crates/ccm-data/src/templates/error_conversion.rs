@@ -250,6 +250,7 @@ fn undefined(
                 (_, Some(found)) => value = found,
                 (Value::Map(_), None) if is_method_of_map(member) => return Some(call_hint(member)),
                 (Value::Text(_), None) if is_method_of_text(member) => return Some(call_hint(member)),
+                (_, None) if member == "length" => return Some("write `value | length`".to_owned()),
                 (Value::Map(map), None) => {
                     return did_you_mean(closest(member, map.keys().map(|key| &**key)));
                 }
@@ -271,7 +272,7 @@ fn is_method_of_map(name: &str) -> bool {
 }
 
 fn is_method_of_text(name: &str) -> bool {
-    matches!(name, "upper" | "lower" | "strip" | "title" | "capitalize" | "split" | "splitlines" | "length")
+    matches!(name, "upper" | "lower" | "strip" | "title" | "capitalize" | "split" | "splitlines")
 }
 
 fn is_item(name: &str) -> bool {

@@ -49,7 +49,7 @@ fn invalid_properties_are_rejected() {
         (&[("args", "[a]"), ("provider", "shell")], "conflict args args | command, provider: shell"),
         (&[("timeout", "5 bananas")], "invalid-value timeout 5 bananas | 30s, 5m, 1h30m, 1.5h"),
         (&[("timeout", "30")], "invalid-value timeout 30 | 30s, 30m"),
-        (&[("cwd", "opt")], "invalid-value cwd opt"),
+        (&[("cwd", "opt")], "invalid-value cwd opt | …"),
         (&[("creates", "opt/x")], "invalid-value creates opt/x"),
         (&[("creates", "[/a|b]")], "invalid-value creates b"),
         (&[("path", "/bin:bin")], "invalid-value path bin"),

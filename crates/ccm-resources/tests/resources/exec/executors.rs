@@ -113,7 +113,7 @@ fn errors_in_executors_are_reported_once() {
         ("{it={kind=podman}}", "invalid-value podman | docker, host"),
         ("{it={kind=lxc}}", "invalid-value lxc | native, docker"),
         ("{it={default_work_dir=/x}}", "missing kind | kind: native"),
-        ("{it={kind=native|default_work_dir=x}}", "invalid-value default_work_dir x"),
+        ("{it={kind=native|default_work_dir=x}}", "invalid-value default_work_dir x | …"),
         (
             "{it={kind=native|comand_whitelist=[a]}}",
             "unknown-property comand_whitelist comand_whitelist | command_whitelist",

@@ -182,7 +182,19 @@ const GIT: [&str; 22] = [
 
 /// Returns `true` for a variable whose value names a program, or is a text for a shell.
 pub(super) fn starts_program(name: &str) -> bool {
-    TEXTS.contains(&name) || NAMES.contains(&name)
+    started_form(name).is_some()
+}
+
+/// Returns the form in which the value of a variable names what programs start.
+fn started_form(name: &str) -> Option<StartedForm> {
+    match name {
+        _ if is_text(name) || name.starts_with("GIT_CONFIG_VALUE_") => Some(StartedForm::Text),
+        _ if NAMES.contains(&name) => Some(StartedForm::Name),
+        "TAR_OPTIONS" => Some(StartedForm::Words),
+        _ if is_program(name) => Some(StartedForm::Words),
+        _ if name.starts_with("CARGO_") && name.ends_with("_LINKER") => Some(StartedForm::Words),
+        _ => None,
+    }
 }
 
 impl Analyser<'_> {
@@ -295,14 +307,7 @@ impl Analyser<'_> {
         if value.text().is_none_or(|text| text.is_empty()) {
             return;
         }
-        let form = match name {
-            _ if is_text(name) || name.starts_with("GIT_CONFIG_VALUE_") => StartedForm::Text,
-            _ if NAMES.contains(&name) => StartedForm::Name,
-            "TAR_OPTIONS" => StartedForm::Words,
-            _ if is_program(name) => StartedForm::Words,
-            _ if name.starts_with("CARGO_") && name.ends_with("_LINKER") => StartedForm::Words,
-            _ => return,
-        };
+        let Some(form) = started_form(name) else { return };
         let context = CommandContext { at_most: Some(PolicyVerdict::Ask), ..context.clone() };
         let value = match name {
             "TAR_OPTIONS" => {

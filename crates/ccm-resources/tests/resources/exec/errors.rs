@@ -50,9 +50,9 @@ fn invalid_properties_are_rejected() {
         (&[("timeout", "5 bananas")], "invalid-value timeout 5 bananas | 30s, 5m, 1h30m, 1.5h"),
         (&[("timeout", "30")], "invalid-value timeout 30 | 30s, 30m"),
         (&[("cwd", "opt")], "invalid-value cwd opt | …"),
-        (&[("creates", "opt/x")], "invalid-value creates opt/x"),
-        (&[("creates", "[/a|b]")], "invalid-value creates b"),
-        (&[("path", "/bin:bin")], "invalid-value path bin"),
+        (&[("creates", "opt/x")], "invalid-value creates opt/x | …"),
+        (&[("creates", "[/a|b]")], "invalid-value creates b | …"),
+        (&[("path", "/bin:bin")], "invalid-value path bin | …"),
         (&[("path", "/bin::/usr/bin")], "invalid-value path"),
         (&[("environment", "[A]")], "invalid-value environment A"),
         (&[("environment", "[=b]")], "invalid-value environment"),
@@ -76,7 +76,7 @@ fn invalid_properties_are_rejected() {
         (&[("requires", "[exec#a]")], "unknown-property requires requires | require"),
         (&[("refresh_only", "yes")], "wrong-type refresh_only yes | true, yes"),
         (&[("refresh_only", "true")], "no-effect"),
-        (&[("command", "[a]")], "wrong-type command"),
+        (&[("command", "[a]")], "wrong-type command | a"),
         (&[("command", "a\0b")], "invalid-value command"),
         (&[("args", "[a\0b]")], "invalid-value args"),
     ] {
@@ -176,7 +176,7 @@ fn all_errors_are_reported_at_once() {
 fn an_error_that_follows_from_another_is_not_reported() {
     // The name would be split in place of the command that can't be read.
     let resource = exec("it's", &[("command", "[a]")]);
-    assert_eq!(errors_of(&resource), ["wrong-type command"]);
+    assert_eq!(errors_of(&resource), ["wrong-type command | a"]);
     let resource = exec("x", &[("returns", "[x]"), ("unchanged_returns", "[0]")]);
     assert_eq!(errors_of(&resource), ["wrong-type returns x"]);
 }

@@ -168,7 +168,7 @@ fn a_timer_follows_a_branch() {
     let scratch = site();
     let address = address(&scratch);
     let words = ["timer", "install", "--noop", "--from", &*address, "--signers", "none"];
-    let called = succeeded(ccm(&scratch, &words).run());
+    let called = succeeded(ccm(&scratch, &words).variable("HOME", "/home/ada").run());
     let expected = "/site#main --signers none ";
     assert!(called.stdout.contains(expected), "{}", called.shown());
 }

@@ -272,10 +272,6 @@ fn evaluation_failure(
     for hint in &error.hints {
         failure = failure.with_hint(hint);
     }
-    // The key itself is the most frequent name that does not exist here.
-    if error.hints.is_empty() && error.message.starts_with("there is no `") {
-        failure = failure.with_hint("write `value` for the value of the key");
-    }
     failure
 }
 

@@ -463,6 +463,9 @@ pub(crate) fn format_of(name: &str) -> facts::FactFormat {
 
 /// Returns the error of the system without the file, because the caller names the file.
 fn as_io(error: FileError) -> io::Error {
+    if error.is_of_directory() {
+        return io::Error::new(io::ErrorKind::IsADirectory, error);
+    }
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = source {
         if let Some(cause) = cause.downcast_ref::<io::Error>() {

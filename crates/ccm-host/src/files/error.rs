@@ -242,6 +242,11 @@ impl FileError {
         Self::step(path, FileStep::Read, io::Error::from(io::ErrorKind::FileTooLarge))
     }
 
+    /// Returns `true` if a directory stands in place of the file.
+    pub fn is_of_directory(&self) -> bool {
+        matches!(self, Self::NotAFile { what: "a directory", .. })
+    }
+
     /// Returns [`FileError::step`] as a closure for `map_err`.
     pub fn at(path: &Path, step: FileStep) -> impl FnOnce(Errno) -> Self {
         move |source| Self::step(path, step, source)

@@ -129,11 +129,8 @@ fn text_of(
     context.read(path).map_err(|source| {
         let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
         let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
-        // The sources of a machine say so in words.
-        let is_directory = source.kind() == std::io::ErrorKind::IsADirectory
-            || source.to_string().ends_with("is a directory");
         let hint = match source.kind() {
-            _ if is_directory => Some("name the manifest in this directory".to_owned()),
+            std::io::ErrorKind::IsADirectory => Some("name the manifest in this directory".to_owned()),
             _ => is_missing.then(|| match context.near_name(path) {
                 Some(name) => format!("did you mean `{}`?", shown(&name)),
                 None => format!("a relative path starts from {}", shown_path(directory)),

@@ -2,7 +2,7 @@
 
 use ccm_data::annotations::EvaluationError;
 use ccm_data::validators::{self, VALIDATORS};
-use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
+use ccm_expr::{Cause, Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
 use ccm_model::DiagnosticKind;
 
 /// Returns `true` if the expression holds for the value.
@@ -11,11 +11,14 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
     let functions: Vec<Function<'_>> =
         names.map(|name| Function { name, min_arguments: 1, max_arguments: 2 }).collect();
     let known = ParseContext { names: &[("value", NameKind::Anything)], functions: &functions };
-    let refused = |error: ccm_expr::Error| EvaluationError {
-        kind: error.cause.kind(),
-        message: error.message,
-        range: Some(error.range),
-        hints: error.hints,
+    let refused = |error: ccm_expr::Error| {
+        let kind = error.cause.kind();
+        let mut hints = error.hints;
+        // The key itself is the most frequent name that does not exist here.
+        if hints.is_empty() && matches!(error.cause, Cause::UnknownName(_)) {
+            hints.push("write `value` for the value of the key".to_owned());
+        }
+        EvaluationError { kind, message: error.message, range: Some(error.range), hints }
     };
     let expression = Expression::parse_with(text, &known).map_err(refused)?;
     let scope = ValidationScope { value, now };

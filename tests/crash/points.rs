@@ -6,14 +6,23 @@ use std::thread;
 
 use ccm_testkit::may_take_long;
 
-/// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else every
-/// `every`th call, all calls that sync, and the calls before, at and after each rename.
+/// Most calls that one sweep tries unless the tests may take long.
+const MOST: usize = 40;
+
+/// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else some, evenly, of
+/// every `every`th call, all calls that sync, and the calls before, at and after each rename.
 pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
+    let all = 1..=calls.len();
+    if may_take_long() {
+        return all.collect();
+    }
     let is = |at: usize, name: &str| calls.get(at).is_some_and(|call| call.starts_with(name));
     let near = |at: usize| {
         is(at, "fsync") || is(at, "fdatasync") || (at.saturating_sub(1)..=at + 1).any(|at| is(at, "rename"))
     };
-    (0..calls.len()).filter(|at| may_take_long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
+    let chosen: Vec<usize> = all.filter(|number| (number - 1) % every == 0 || near(number - 1)).collect();
+    let count = chosen.len().min(MOST);
+    (0..count).map(|next| chosen[next * chosen.len() / count]).collect()
 }
 
 #[expect(clippy::print_stdout, reason = "whoever asks for the output wants to know how many")]

@@ -73,6 +73,18 @@ pub struct Downloaded {
     pub size: u64,
     /// Number of times that an interrupted transfer was continued.
     pub resumed: u32,
+    /// How the server names this version of the file.
+    pub served: ServedVersion,
+}
+
+/// Names of a version of a file, as a server gave them. A later request with them is answered with the status 304 if the
+/// file is the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServedVersion {
+    /// Entity tag, weak or strong.
+    pub entity_tag: Option<String>,
+    /// Time of the last change.
+    pub modified: Option<String>,
 }
 
 /// Receiver of the progress of a download: bytes so far, and all bytes if the server names their number.
@@ -91,6 +103,16 @@ impl HttpRequest {
             timeout: None,
             idle_timeout: IDLE_TIMEOUT,
         }
+    }
+
+    /// Asks for the file only if it is another one than this version.
+    #[must_use]
+    pub fn unless_same(mut self, served: &ServedVersion) -> Self {
+        let fields =
+            [("If-None-Match", &served.entity_tag), ("If-Modified-Since", &served.modified)].into_iter();
+        let fields = fields.filter_map(|(name, value)| Some((name, value.clone()?)));
+        self.headers.extend(fields.map(|(name, value)| HeaderField { name: name.to_owned(), value }));
+        self
     }
 }
 

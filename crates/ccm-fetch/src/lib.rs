@@ -29,5 +29,5 @@ pub use git::{
 #[cfg(feature = "archive")]
 pub use http::{
     Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, OnProgress, ProxySettings,
-    UrlError, download,
+    ServedVersion, UrlError, download,
 };

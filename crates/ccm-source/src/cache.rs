@@ -284,6 +284,12 @@ impl SourceCache {
         written.map_err(failed(self.base.path(), RECORD, "written"))
     }
 
+    /// Returns the envelope of a release in the store.
+    pub(crate) fn envelope(&self, digest: &str) -> Option<Vec<u8>> {
+        let store = self.base.enter(STORE).ok()?;
+        store.read_foreign(&format!("{digest}{RELEASE}"), MAX_ENVELOPE as u64).ok().map(|(bytes, _)| bytes)
+    }
+
     /// Returns the releases in the store, the newest first, for a record that is lost. Their signatures were verified
     /// before they came there.
     pub fn stored_releases(&self) -> Vec<Release> {

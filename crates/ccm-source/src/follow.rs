@@ -7,6 +7,7 @@ mod release;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ccm_fetch::ServedVersion;
 use ccm_model::{display_timestamp, error_layers};
 use ccm_release::Envelope;
 
@@ -244,7 +245,7 @@ impl Following<'_> {
         let stored = match &self.rules {
             FollowingRules::Releases(rules) => cache.stored_releases().first().map(|release| {
                 let accepted = rules.rules.accept(release, None);
-                AcceptedVersion::new(release, &accepted, self.now, Vec::new())
+                AcceptedVersion::new(release, &accepted, self.now, (Vec::new(), ServedVersion::default()))
             }),
             FollowingRules::Branch(_) => cache.stored_commit(),
         };

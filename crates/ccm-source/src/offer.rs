@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_fetch::{
-    ArchiveFormat, ExtractError, ExtractRequest, HttpError, HttpRequest, HttpUrl, ProxySettings, download,
-    extract,
+    ArchiveFormat, ExtractError, ExtractRequest, HttpError, HttpRequest, HttpUrl, ProxySettings,
+    ServedVersion, download, extract,
 };
 use ccm_host::{Cancellation, FileError, Files};
 use ccm_release::{MAX_ENVELOPE, Release};
@@ -19,6 +19,15 @@ use crate::bundle::{MAX_BUNDLE, MAX_ENTRIES};
 const MAX_HOLD: u64 = 1 << 10;
 /// Maximum length of the reason of a hold in characters.
 const MAX_REASON: usize = 200;
+/// Status of a file that is the same as before.
+const NOT_MODIFIED: u16 = 304;
+
+/// Envelope as it was fetched, and how its server names this version of it.
+#[derive(Clone)]
+pub(crate) struct FetchedEnvelope {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) served: ServedVersion,
+}
 
 /// Doors through which a source is fetched.
 #[derive(Clone, Copy)]
@@ -75,21 +84,34 @@ pub enum FetchError {
 }
 
 impl SourceAddress {
-    /// Fetches the envelope of the release.
+    /// Fetches the envelope of the release, unless it is the one that is known.
     pub(crate) async fn envelope(
         &self,
+        known: Option<&FetchedEnvelope>,
         doors: SourceDoors<'_>,
         scratch: &Path,
-    ) -> Result<Vec<u8>, FetchError> {
+    ) -> Result<FetchedEnvelope, FetchError> {
         let limit = MAX_ENVELOPE as u64;
-        let mut file = match &self.place {
-            SourcePlace::File(path) => doors.files.open(path)?,
+        let (mut file, served) = match &self.place {
+            SourcePlace::File(path) => (doors.files.open(path)?, ServedVersion::default()),
             SourcePlace::Web { text, url } => {
-                Self::download(text, url.clone(), limit, doors, scratch).await?
+                let mut request = HttpRequest::new(url.clone(), limit);
+                if let Some(known) = known {
+                    request = request.unless_same(&known.served);
+                }
+                match (Self::download(text, request, doors, scratch).await, known) {
+                    (
+                        Err(FetchError::Http {
+                            source: HttpError::Status { code: NOT_MODIFIED, .. }, ..
+                        }),
+                        Some(known),
+                    ) => return Ok(known.clone()),
+                    (downloaded, _) => downloaded?,
+                }
             }
             SourcePlace::Git(_) => return Err(FetchError::NoRelease),
         };
-        self.content(&mut file, limit, scratch)
+        Ok(FetchedEnvelope { bytes: self.content(&mut file, limit, scratch)?, served })
     }
 
     /// Fetches the hold beside the release: its reason; `None` if there is none.
@@ -111,11 +133,11 @@ impl SourceAddress {
                 let text = format!("{}.hold", text.strip_suffix(".release").unwrap_or(text));
                 // It differs from a valid address only in its end.
                 let Ok(url) = HttpUrl::parse(&text) else { return Ok(None) };
-                match Self::download(&text, url, MAX_HOLD, doors, scratch).await {
+                match Self::download(&text, HttpRequest::new(url, MAX_HOLD), doors, scratch).await {
                     Err(FetchError::Http { source: HttpError::Status { code: 404 | 410, .. }, .. }) => {
                         return Ok(None);
                     }
-                    file => file?,
+                    downloaded => downloaded?.0,
                 }
             }
             SourcePlace::Git(_) => return Err(FetchError::NoRelease),
@@ -147,7 +169,8 @@ impl SourceAddress {
                     path: scratch.to_owned(),
                     source: io::Error::other(error),
                 })?;
-                (Self::download(&text, url, MAX_BUNDLE, doors, scratch).await?, PathBuf::from(name))
+                let request = HttpRequest::new(url, MAX_BUNDLE);
+                (Self::download(&text, request, doors, scratch).await?.0, PathBuf::from(name))
             }
             SourcePlace::Git(_) => return Err(FetchError::NoRelease),
         };
@@ -172,11 +195,10 @@ impl SourceAddress {
 
     async fn download(
         text: &str,
-        url: HttpUrl,
-        limit: u64,
+        request: HttpRequest,
         doors: SourceDoors<'_>,
         scratch: &Path,
-    ) -> Result<File, FetchError> {
+    ) -> Result<(File, ServedVersion), FetchError> {
         let failed = |source| FetchError::Scratch { path: scratch.to_owned(), source };
         let mut file = ccm_host::unnamed_file(scratch).map_err(failed)?;
         let request = HttpRequest {
@@ -184,13 +206,14 @@ impl SourceAddress {
             ca_file: doors.ca_file.map(Path::to_owned),
             timeout: Some(doors.wait),
             idle_timeout: doors.wait,
-            ..HttpRequest::new(url, limit)
+            ..request
         };
         let copy = file.try_clone().map_err(failed)?;
         let downloaded = download(request, copy, doors.cancellation, Box::new(|_, _| {})).await;
-        downloaded.map_err(|source| FetchError::Http { address: text.to_owned(), source })?;
+        let downloaded =
+            downloaded.map_err(|source| FetchError::Http { address: text.to_owned(), source })?;
         file.rewind().map_err(failed)?;
-        Ok(file)
+        Ok((file, downloaded.served))
     }
 
     fn content(&self, file: &mut File, limit: u64, scratch: &Path) -> Result<Vec<u8>, FetchError> {

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use ccm_fetch::ServedVersion;
 use ccm_model::{VersionId, display_timestamp, parse_timestamp};
 use ccm_release::{Accepted, ChannelName, Release};
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,20 @@ pub struct AcceptedRelease {
     pub epoch: u64,
     /// Newest time at which a release of the source was issued, by RFC 3339.
     pub newest_issued: String,
+    /// Entity tag that the web server gave the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity_tag: Option<String>,
+    /// Time of its last change that the web server gave the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+}
+
+impl AcceptedRelease {
+    /// Returns the names that the web server gave the release; `None` if it gave none.
+    pub(crate) fn served(&self) -> Option<ServedVersion> {
+        let served = ServedVersion { entity_tag: self.entity_tag.clone(), modified: self.modified.clone() };
+        (served != ServedVersion::default()).then_some(served)
+    }
 }
 
 /// What is written down about a commit.
@@ -119,7 +134,7 @@ impl AcceptedVersion {
         release: &Release,
         accepted: &Accepted,
         now: SystemTime,
-        signed_by: Vec<String>,
+        (signed_by, served): (Vec<String>, ServedVersion),
     ) -> Self {
         Self {
             channel: release.channel.to_string(),
@@ -130,6 +145,8 @@ impl AcceptedVersion {
             release: Some(AcceptedRelease {
                 epoch: release.epoch,
                 newest_issued: display_timestamp(accepted.newest_issued, 0),
+                entity_tag: served.entity_tag,
+                modified: served.modified,
             }),
             commit: None,
         }

@@ -9,8 +9,13 @@ use hyper::header::{
 };
 use jiff::fmt::rfc2822;
 
+use super::ServedVersion;
+
 /// Maximum number of times that a busy server is asked again.
 const MAX_RETRIES: u32 = 5;
+
+/// Maximum length of a name that a server gives a version of a file, in bytes.
+const MAX_NAME: usize = 1 << 10;
 
 /// Maximum time that all pauses take which a busy server asks for.
 const MAX_RETRY_PAUSES: Duration = Duration::from_secs(120);
@@ -134,6 +139,12 @@ impl ContentEncoding {
             _ => Self::Other(encodings.join(", ").escape_debug().to_string()),
         }
     }
+}
+
+/// Returns the names of the version of the file.
+pub(super) fn served_version(headers: &HeaderMap) -> ServedVersion {
+    let named = |name| text(headers, name).filter(|text| text.len() <= MAX_NAME).map(str::to_owned);
+    ServedVersion { entity_tag: named(&ETAG), modified: named(&LAST_MODIFIED) }
 }
 
 /// Returns the length of the content that follows.

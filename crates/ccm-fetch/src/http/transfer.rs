@@ -23,9 +23,9 @@ use super::connection::{Connection, basic, connect};
 use super::cookies::CookieJar;
 use super::gunzip::Gunzip;
 use super::interim::InterimLimit;
-use super::response::{ContentEncoding, PartRange, RetryBudget, VersionTag, content_length};
+use super::response::{ContentEncoding, PartRange, RetryBudget, VersionTag, content_length, served_version};
 use super::sink::DownloadSink;
-use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, tls};
+use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, ServedVersion, tls};
 
 const MAX_REDIRECTS: u32 = 10;
 
@@ -74,6 +74,7 @@ struct FileTransfer<'r> {
     tls: Option<TlsConnector>,
     sink: DownloadSink,
     validator: Option<VersionTag>,
+    served: ServedVersion,
     total: Option<u64>,
     cookies: CookieJar,
     retries: RetryBudget,
@@ -100,6 +101,7 @@ impl<'r> FileTransfer<'r> {
             tls: None,
             sink,
             validator: None,
+            served: ServedVersion::default(),
             total: None,
             cookies: CookieJar::default(),
             retries: RetryBudget::default(),
@@ -124,7 +126,7 @@ impl<'r> FileTransfer<'r> {
         }
         let size = transfer.sink.received();
         (on_progress)(size, Some(size));
-        Ok(Downloaded { sha256: transfer.sink.finish()?, size, resumed })
+        Ok(Downloaded { sha256: transfer.sink.finish()?, size, resumed, served: transfer.served })
     }
 
     /// Returns `true` if the transfer can be continued after an error: the connection broke after the first byte,
@@ -163,6 +165,7 @@ impl<'r> FileTransfer<'r> {
                     self.sink.restart()?;
                 }
                 self.validator = VersionTag::of(&head.headers);
+                self.served = served_version(&head.headers);
                 self.total = content_length(&head.headers);
             }
             StatusCode::RANGE_NOT_SATISFIABLE if received > 0 => {

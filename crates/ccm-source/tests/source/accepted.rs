@@ -4,7 +4,7 @@ use std::fs;
 
 use ccm_source::{KeptKind, SourceCache};
 
-use crate::site::{Site, TRANSPORTS, Transport, manifest_of, number, release};
+use crate::site::{SAME, Site, TRANSPORTS, Transport, manifest_of, number, release};
 
 #[test]
 fn versions_follow_each_other() {
@@ -47,6 +47,54 @@ fn a_source_that_is_gone_leaves_what_was_accepted() {
         // The reason is told once.
         assert!(!site.follow().expect("a version").is_reason_new);
     }
+}
+
+#[test]
+fn nothing_new_is_one_conditional_request() {
+    let site = Site::new(Transport::Https);
+    site.publish(1, "one");
+    site.follow().expect("a version");
+    for version in [1, 2] {
+        let before = site.requests().len();
+        let followed = site.follow().expect("a version");
+        assert_eq!((number(&followed), followed.is_new, followed.kept), (version, false, None));
+        let requests = site.requests().split_off(before);
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        let tag = ccm_host::sha256(&fs::read(site.offered("base.release")).expect("a release"));
+        assert_eq!(requests[0].line, "GET /base.release");
+        assert_eq!(requests[0].field("if-none-match"), Some(&*format!("\"{tag}\"")));
+        // The next version is fetched whole.
+        site.publish(2, "two");
+        site.follow().expect("a version");
+    }
+}
+
+#[test]
+fn a_server_that_says_that_all_is_the_same_only_withholds() {
+    let site = Site::new(Transport::Https);
+    fs::write(site.offered(SAME), "").expect("written");
+    let error = site.follow().expect_err("nothing").to_string();
+    assert!(error.contains("304"), "{error}");
+    fs::remove_file(site.offered(SAME)).expect("removed");
+    site.publish(1, "one");
+    site.follow().expect("a version");
+    site.publish(2, "two");
+    fs::write(site.offered(SAME), "").expect("written");
+    let kept = site.follow().expect("a version");
+    assert_eq!((number(&kept), kept.kept), (1, None));
+    // What was accepted is verified again; an envelope that is damaged or lost is fetched, and nothing is claimed about it.
+    let envelope = site.cache().join(format!("store/{}.release", kept.version.digest));
+    for damaged in [Some("{"), None] {
+        match damaged {
+            Some(text) => fs::write(&envelope, text).expect("written"),
+            None => fs::remove_file(&envelope).expect("removed"),
+        }
+        let kept = site.follow().expect("a version").kept.expect("a reason");
+        assert!(kept.reason.contains("304"), "{kept:?}");
+        assert_eq!(site.requests().last().expect("a request").field("if-none-match"), None);
+    }
+    fs::remove_file(site.offered(SAME)).expect("removed");
+    assert_eq!(number(&site.follow().expect("a version")), 2);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use ccm_source::{
     FollowError, Followed, Following, FollowingRules, ProxySettings, ReleaseFollowing, SourceAddress,
     SourceDoors, bundle,
 };
-use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer};
+use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebRequest, WebServer, answer};
 
 pub(crate) const HOUR: u64 = 3600;
 pub(crate) const DAY: u64 = 24 * HOUR;
@@ -24,6 +24,9 @@ pub(crate) const BUILT: u64 = 20_000 * DAY;
 pub(crate) const NOW: u64 = BUILT + 10 * DAY;
 /// Signature that counts.
 pub(crate) const SIGNED: &str = "signed by alice";
+
+/// File beside the releases with which the server says of everything that it is the same as before.
+pub(crate) const SAME: &str = "same";
 
 /// Ways on which a machine reaches the releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +74,19 @@ impl Site {
         }
         scratch.write("authority.pem", TEST_AUTHORITY);
         let offered = scratch.path().join("offered");
-        let serve = move |request: &ccm_testkit::WebRequest, stream: &mut dyn ccm_testkit::WebStream| {
+        let serve = move |request: &WebRequest, stream: &mut dyn ccm_testkit::WebStream| {
             let name = request.line.split(['/', ' ']).nth(2).unwrap_or_default();
+            if offered.join(SAME).exists() {
+                return answer(stream, "304 Not Modified", &[], b"");
+            }
             match fs::read(offered.join(name)) {
-                Ok(content) => answer(stream, "200 OK", &[], &content),
+                Ok(content) => {
+                    let tag = format!("\"{}\"", ccm_host::sha256(&content));
+                    if request.field("if-none-match") == Some(&*tag) {
+                        return answer(stream, "304 Not Modified", &[("ETag", &tag)], b"");
+                    }
+                    answer(stream, "200 OK", &[("ETag", &tag)], &content)
+                }
                 Err(_) => answer(stream, "404 Not Found", &[], b""),
             }
         };
@@ -85,6 +97,11 @@ impl Site {
 
     pub(crate) fn offered(&self, name: &str) -> PathBuf {
         self.scratch.path().join("offered").join(name)
+    }
+
+    /// Returns the requests to the server so far.
+    pub(crate) fn requests(&self) -> Vec<WebRequest> {
+        self.server.as_ref().map(WebServer::requests).unwrap_or_default()
     }
 
     fn state(&self) -> PathBuf {

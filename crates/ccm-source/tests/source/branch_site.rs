@@ -12,8 +12,9 @@ use ccm_source::{
     SourceDoors,
 };
 use ccm_sshsig::{AllowedSigners, SignatureDemand, SignerFile};
-use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebServer, answer, shell};
+use ccm_testkit::{Certificate, Scratch, TEST_AUTHORITY, WebRequest, WebServer, WebStream, answer, shell};
 
+use crate::git_servers::{SshServer, answer_as_git};
 use crate::site::{NOW, at, check_manifest, listed, manifest_of};
 
 /// Functions for the scripts of the tests: a repository `upstream` with the branch `main`.
@@ -50,12 +51,17 @@ pub(crate) enum GitTransport {
     File,
     /// A web server that hands out the files of the repository.
     Https,
+    /// A web server that asks git.
+    SmartHttps,
+    /// A daemon of OpenSSH.
+    Ssh,
 }
 
 /// Repository, and a machine that follows one of its branches.
 pub(crate) struct BranchSite {
     pub(crate) scratch: Scratch,
     server: Option<WebServer>,
+    pub(crate) ssh: Option<SshServer>,
     pub(crate) signed: Cell<bool>,
     pub(crate) allows_rewind: Cell<bool>,
     pub(crate) root: Cell<Option<&'static str>>,
@@ -71,8 +77,11 @@ impl BranchSite {
         let scratch = Scratch::new();
         scratch.write("library.sh", LIBRARY);
         scratch.write("authority.pem", TEST_AUTHORITY);
-        let files = scratch.path().join("upstream/.git");
-        let serve = move |request: &ccm_testkit::WebRequest, stream: &mut dyn ccm_testkit::WebStream| {
+        let (top, files) = (scratch.path().to_owned(), scratch.path().join("upstream/.git"));
+        let serve = move |request: &WebRequest, stream: &mut dyn WebStream| {
+            if transport == GitTransport::SmartHttps {
+                return answer_as_git(&top, request, stream);
+            }
             let path = request.line.split([' ', '?']).nth(1).unwrap_or_default();
             let path = path.strip_prefix("/upstream/").unwrap_or("none");
             match fs::read(files.join(path)) {
@@ -80,11 +89,13 @@ impl BranchSite {
                 Err(_) => answer(stream, "404 Not Found", &[], b""),
             }
         };
-        let server =
-            (transport == GitTransport::Https).then(|| WebServer::start_tls(Certificate::Localhost, serve));
+        let is_web = matches!(transport, GitTransport::Https | GitTransport::SmartHttps);
+        let server = is_web.then(|| WebServer::start_tls(Certificate::Localhost, serve));
+        let ssh = (transport == GitTransport::Ssh).then(|| SshServer::start(scratch.path()));
         let site = Self {
             scratch,
             server,
+            ssh,
             signed: Cell::new(true),
             allows_rewind: Cell::new(false),
             root: Cell::new(None),
@@ -133,10 +144,12 @@ impl BranchSite {
     }
 
     pub(crate) fn address(&self) -> SourceAddress {
-        let url = match (&self.server, self.other_address.get()) {
-            (_, Some(address)) => address.to_owned(),
-            (Some(server), None) => server.url("/upstream"),
-            (None, None) => format!("file://{}", self.scratch.at("upstream")),
+        let path = self.scratch.at("upstream");
+        let url = match (&self.server, &self.ssh, self.other_address.get()) {
+            (_, _, Some(address)) => address.to_owned(),
+            (Some(server), _, None) => server.url("/upstream"),
+            (None, Some(ssh), None) => ssh.url(&path),
+            (None, None, None) => format!("file://{path}"),
         };
         let text = format!("git+{url}#main{}", self.directory.get());
         SourceAddress::parse(&text, Path::new("/")).expect("an address")
@@ -172,7 +185,7 @@ impl BranchSite {
                 root: self.root.get(),
                 allows_rewind: self.allows_rewind.get(),
                 executor: &executor,
-                environment: &[],
+                environment: &self.ssh.as_ref().map(SshServer::variables).unwrap_or_default(),
             }),
             check: &check_manifest,
             now: at(NOW),
@@ -200,6 +213,11 @@ impl BranchSite {
             let manifest = manifest_of(&followed);
             Ok((followed, manifest))
         })
+    }
+
+    /// Returns the requests to the web server so far.
+    pub(crate) fn requests(&self) -> Vec<WebRequest> {
+        self.server.as_ref().map(WebServer::requests).unwrap_or_default()
     }
 
     /// Returns the directory of the source in the state directory.

@@ -5,37 +5,75 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use ccm_source::{KeptKind, SourceCache};
-use ccm_testkit::needs_root;
+use ccm_testkit::{needs_own_mounts, needs_root, skipped};
 
 use crate::branch_site::{BranchSite, GitTransport};
+use crate::git_servers::SshServer;
 use crate::site::manifest_of;
-
-const GIT_TRANSPORTS: [GitTransport; 2] = [GitTransport::File, GitTransport::Https];
 
 #[test]
 fn commits_follow_each_other() {
-    for transport in GIT_TRANSPORTS {
-        let site = BranchSite::new(transport);
-        let first = site.follow().expect("a version");
-        assert_eq!((&first.version.version, first.is_new), (&site.head(), true));
-        assert_eq!(first.version.signed_by, ["ops"]);
-        assert_eq!(manifest_of(&first), "good");
-        let before = site.kept();
-        let again = site.follow().expect("a version");
-        assert_eq!((again.is_new, again.kept), (false, None));
-        site.run("publish better; publish best");
-        let (seen, manifest) = site.preview().expect("a version");
-        assert_eq!((seen.is_new, &*manifest, &seen.version.version), (true, "best", &site.head()));
-        assert_eq!(site.kept(), before, "a plan accepts nothing");
-        let best = site.follow().expect("a version");
-        assert_eq!((manifest_of(&best), &best.version.version), ("best".to_owned(), &site.head()));
-        let record = best.version.commit.expect("a commit");
-        let root = site.run("g rev-list --max-parents=0 main");
-        assert_eq!((record.root, record.after), (root, 1));
-        // A merge follows on both.
-        site.run("g checkout -q -b side main~1; plain side; g checkout -q main; g merge -q -X ours side -m merge; sign key");
-        assert_eq!(site.follow().expect("a version").version.version, site.head());
+    for transport in [GitTransport::File, GitTransport::Https] {
+        follow_commits(&BranchSite::new(transport));
     }
+}
+
+#[test]
+fn a_web_server_that_asks_git_is_followed() {
+    let site = BranchSite::new(GitTransport::SmartHttps);
+    follow_commits(&site);
+    let before = site.requests().len();
+    assert!(!site.follow().expect("a version").is_new);
+    // The head of the branch, and nothing else.
+    let lines: Vec<String> = site.requests().into_iter().skip(before).map(|request| request.line).collect();
+    let references = "GET /upstream/info/refs?service=git-upload-pack";
+    assert!(lines == [references, "POST /upstream/git-upload-pack"] || lines == [references], "{lines:?}");
+}
+
+#[test]
+fn a_daemon_of_openssh_is_followed() {
+    if !needs_own_mounts() {
+        return;
+    }
+    if !SshServer::is_installed() {
+        skipped("sshd is not installed");
+        return;
+    }
+    let site = BranchSite::new(GitTransport::Ssh);
+    follow_commits(&site);
+    let ssh = site.ssh.as_ref().expect("a daemon");
+    let before = ssh.connections();
+    assert!(!site.follow().expect("a version").is_new);
+    assert_eq!(ssh.connections() - before, 1);
+    // Another daemon at this address is not believed.
+    site.run("publish next");
+    ssh.change_known_key();
+    let kept = site.follow().expect("the last good version").kept.expect("a reason");
+    assert_eq!(kept.kind, KeptKind::Unreachable);
+    assert!(kept.reason.contains("Host key verification failed"), "{}", kept.reason);
+}
+
+/// Follows a branch over several commits.
+fn follow_commits(site: &BranchSite) {
+    let first = site.follow().expect("a version");
+    assert_eq!((&first.version.version, first.is_new), (&site.head(), true));
+    assert_eq!(first.version.signed_by, ["ops"]);
+    assert_eq!(manifest_of(&first), "good");
+    let before = site.kept();
+    let again = site.follow().expect("a version");
+    assert_eq!((again.is_new, again.kept), (false, None));
+    site.run("publish better; publish best");
+    let (seen, manifest) = site.preview().expect("a version");
+    assert_eq!((seen.is_new, &*manifest, &seen.version.version), (true, "best", &site.head()));
+    assert_eq!(site.kept(), before, "a plan accepts nothing");
+    let best = site.follow().expect("a version");
+    assert_eq!((manifest_of(&best), &best.version.version), ("best".to_owned(), &site.head()));
+    let record = best.version.commit.expect("a commit");
+    let root = site.run("g rev-list --max-parents=0 main");
+    assert_eq!((record.root, record.after), (root, 1));
+    // A merge follows on both.
+    site.run("g checkout -q -b side main~1; plain side; g checkout -q main; g merge -q -X ours side -m merge; sign key");
+    assert_eq!(site.follow().expect("a version").version.version, site.head());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod accepted;
 mod branch_site;
 mod branches;
+mod git_servers;
 mod hostile;
 mod hostile_branches;
 mod site;

@@ -113,12 +113,16 @@ impl TrustedDirectory {
     pub fn open(path: &Path, owner: u32) -> Result<Option<Self>, TrustError> {
         let root = openat(CWD, "/", DIRECTORY, Mode::empty()).map_err(reading(Path::new("/")))?;
         let mut directory = Self { descriptor: root, path: PathBuf::from("/"), owner, hidden: None };
+        // Those above it: no link was followed, so that `..` leads back to the one before.
+        let mut above = Vec::new();
         for component in path.components() {
-            if let Component::Normal(name) = component {
-                match directory.enter(name)? {
-                    Some(next) => directory = next,
+            match component {
+                Component::Normal(name) => match directory.enter(name)? {
+                    Some(next) => above.push(std::mem::replace(&mut directory, next)),
                     None => return Ok(None),
-                }
+                },
+                Component::ParentDir => directory = above.pop().unwrap_or(directory),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
             }
         }
         Ok(Some(directory))
@@ -278,6 +282,31 @@ mod tests {
 
     fn set_mode(path: &Path, mode: u32) {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    }
+
+    #[test]
+    fn a_path_leads_where_the_kernel_goes() {
+        let (_kept, opened) = directory();
+        let top = opened.path().to_owned();
+        std::fs::create_dir_all(top.join("one/two")).expect("directories");
+        symlink("one/two", top.join("link")).expect("a link");
+        for directory in ["one", "one/two"] {
+            set_mode(&top.join(directory), 0o755);
+        }
+        for (path, expected) in [
+            ("one/..", Some("")),
+            ("one/two/../..", Some("")),
+            ("one/../one/./two", Some("one/two")),
+            ("missing/..", None),
+        ] {
+            let found = TrustedDirectory::open(&top.join(path), own()).expect("trusted");
+            assert_eq!(found.map(|found| found.path), expected.map(|path| top.join(path)), "{path}");
+        }
+        let link = TrustedDirectory::open(&top.join("link/.."), own());
+        assert!(matches!(link, Err(TrustError::Link(_))), "{link:?}");
+        let above =
+            TrustedDirectory::open(Path::new("/../.."), own()).expect("trusted").expect("a directory");
+        assert_eq!(above.path, Path::new("/"));
     }
 
     #[test]

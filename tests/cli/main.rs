@@ -45,6 +45,7 @@ mod json;
 mod lock;
 mod machine_policy;
 mod manifests;
+mod many_machines;
 mod mistakes;
 mod packages;
 mod pause;

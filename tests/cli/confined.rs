@@ -47,7 +47,7 @@ fn mounts() -> String {
 }
 
 /// Returns `true` if this kernel can enforce a sandbox for the user of the tests.
-fn kernel_can(scratch: &Scratch) -> bool {
+pub(crate) fn kernel_can(scratch: &Scratch) -> bool {
     let called = apply_private(scratch, "        - a: {command: 'true', sandbox: {}}\n", &[]);
     if called.stdout.contains("this kernel can't enforce the sandbox") {
         skipped("this kernel can't enforce a sandbox");

@@ -1,8 +1,9 @@
 //! Releases: built, signed, followed by machines.
 
-use ccm_testkit::{Called, Scratch, shell};
+use ccm_testkit::{Called, Scratch, needs_root, shell};
 
 use crate::ccm;
+use crate::confined::kernel_can;
 
 /// A directory with a manifest, and a key that may sign.
 fn site() -> Scratch {
@@ -303,5 +304,93 @@ fn mistakes_with_sources_are_told() {
         let called = ccm(&scratch, words).run();
         assert_eq!(called.code, code, "{words:?}: {}", called.shown());
         assert!(called.stderr.contains(message), "{words:?}: {}", called.shown());
+    }
+}
+
+/// Program of a release that another user runs. It finds nothing but what its command names, and can't change it.
+const TOOL: &str = r#"#!/bin/sh
+[ "$(id -u)" != 0 ] || exit 2
+there=$(dirname "$0")
+if [ -w "$0" ] || [ -w "$there" ]; then exit 3; fi
+if [ -e "$there/../site.yaml" ] || [ -e "$there/../files" ]; then exit 4; fi
+case $1 in
+    alone) if [ -e "$there/lib" ]; then exit 5; fi ;;
+    *) . "$there/lib" || exit 6 ;;
+esac
+"#;
+
+/// A release with that program, and execs that each run it as another user.
+fn site_of_others(execs: &[(&str, &str)]) -> Scratch {
+    let scratch = site();
+    scratch.write_program("site/bin/tool", TOOL);
+    scratch.write("site/bin/lib", "name=lib\n");
+    let execs: Vec<String> =
+        execs.iter().map(|(name, rest)| format!("        - {name}: {{{rest}, user: nobody}}\n")).collect();
+    scratch.write("site/site.yaml", format!("ccm:\n  resources:\n    - exec:\n{}", execs.concat()));
+    // Others may pass, but find nothing in the state directory.
+    shell("chmod 0711 . && mkdir tmp && chmod 1777 tmp", scratch.path());
+    publish(&scratch, "1", &[]);
+    scratch
+}
+
+#[test]
+fn another_user_gets_a_copy_of_what_a_command_names() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = site_of_others(&[
+        ("alone", "command: '{{ Manifest.dir }}/bin/tool alone'"),
+        ("interpreted", r#"command: 'sh "{{ Manifest.dir }}"/bin/tool alone', provider: shell"#),
+        ("guarded", "command: 'true', onlyif: '{{ Manifest.dir }}/bin/tool alone'"),
+        ("unguarded", "command: 'false', unless: '{{ Manifest.dir }}/bin/tool alone'"),
+        // Copies stay until the run ends.
+        ("named", "command: 'sh -c \"test -r $LIB\"', environment: {LIB: '{{ Manifest.dir }}/bin/lib'}"),
+        ("beside", "command: ./tool, cwd: '{{ Manifest.dir }}/bin'"),
+        ("searched", "command: tool searched, path: '{{ Manifest.dir }}/bin:/usr/bin:/bin'"),
+    ]);
+    for options in [&["--noop"][..], &[], &[]] {
+        let words = [&["apply", "-v"], &FROM[..], options].concat();
+        let called = ccm(&scratch, &words).variable("TMPDIR", &scratch.at("tmp")).run();
+        assert_eq!(called.code, 0, "{options:?}: {}", called.shown());
+        assert!(!called.stdout.contains("could not be started"), "{}", called.shown());
+        let left = std::fs::read_dir(scratch.at("tmp")).expect("the directory").count();
+        assert_eq!(left, 0, "{options:?}: copies are left");
+    }
+    let sources = scratch.state().join("sources");
+    let opened = shell("find . -maxdepth 2 -perm /077", &sources);
+    assert_eq!(opened, "", "others may enter the cache");
+}
+
+#[test]
+fn a_name_that_a_release_lacks_shows_nothing_of_it() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = site_of_others(&[
+        ("missing", "command: '{{ Manifest.dir }}/bin/tools'"),
+        ("outside", "command: 'cat {{ Manifest.dir }}/../../accepted.json'"),
+        ("cache", "command: 'ls {{ Manifest.dir }}/..'"),
+    ]);
+    let words = [&["apply", "-v"], &FROM[..]].concat();
+    let called = ccm(&scratch, &words).variable("TMPDIR", &scratch.at("tmp")).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    for name in ["missing", "outside", "cache"] {
+        assert!(called.stdout.contains(&format!("x exec     {name} ")), "{name}: {}", called.shown());
+    }
+}
+
+#[test]
+fn a_sandbox_shows_another_user_what_it_opens() {
+    if !needs_root() || !kernel_can(&Scratch::new()) {
+        return;
+    }
+    let scratch = site_of_others(&[
+        ("program", "command: bin/tool alone, sandbox: {}"),
+        ("directory", "command: bin/tool beside, sandbox: {read: [bin]}"),
+        ("whole", "command: 'test -r site.yaml', sandbox: {workdir: manifest}"),
+    ]);
+    for options in [&["--noop"][..], &[]] {
+        let called = apply(&scratch, &[&["-v"], options].concat());
+        assert_eq!(called.code, 0, "{options:?}: {}", called.shown());
     }
 }

@@ -9,6 +9,7 @@ mod container;
 mod following;
 mod local;
 mod middleware;
+mod version;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub use container::{
 pub use following::FollowingExecutor;
 pub use local::{Commands, LocalExecutor, LocalSystem};
 pub use middleware::RunnerMiddleware;
+pub use version::VersionCommands;
 
 /// Place that commands are started in, and the only way to start one in a run.
 pub trait Executor {

@@ -114,8 +114,8 @@ pub use environment::{
 pub use executor::{
     BaseEnvironment, ClosedPlan, Commands, ContainerError, ContainerNetwork, ContainerOutcome,
     ContainerRequest, ContainerReuse, ContainerSettings, EngineAddress, Executor, FollowingExecutor, Launch,
-    LaunchPlan, LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume,
-    Workdir, run_launched,
+    LaunchPlan, LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest,
+    VersionCommands, Volume, Workdir, run_launched,
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ClosedDirectory, ContentUse,

@@ -61,6 +61,8 @@ pub enum ManifestSource {
     Accepted {
         /// Path of the manifest in the version.
         path: PathBuf,
+        /// Directory of the version, which no other user may enter.
+        directory: PathBuf,
         /// Name of the manifest, which is the same in every version.
         name: String,
         /// The version.
@@ -96,6 +98,14 @@ impl ManifestSource {
             Self::File(path) => path.display().to_string(),
             Self::Accepted { name, .. } => name.clone(),
             Self::StandardInput => STANDARD_INPUT.to_owned(),
+        }
+    }
+
+    /// Returns the directory of the version of the source that the manifest comes from.
+    pub(crate) fn version_directory(&self) -> Option<&Path> {
+        match self {
+            Self::Accepted { directory, .. } => Some(directory),
+            Self::File(_) | Self::StandardInput => None,
         }
     }
 

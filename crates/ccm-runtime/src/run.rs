@@ -11,7 +11,7 @@ use ccm_engine::{Ledger, LedgerError};
 use ccm_governance::audit::{AuditProblem, RunAudit};
 use ccm_governance::signed::SignedSources;
 use ccm_host::state::{Directory, Lock};
-use ccm_host::{Commands, Files, Host, LastLine};
+use ccm_host::{Commands, Files, Host, LastLine, VersionCommands};
 use ccm_model::{Event, ResourceId, RunSummary};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
@@ -218,9 +218,12 @@ impl ActiveRun<'_> {
         let signed_sources =
             manifest.input.reads().signed().map(|signed| SignedSources { inner: &**files, signed });
         let files: &dyn Files = signed_sources.as_ref().map_or(&**files, |signed| signed);
+        let version = manifest.input.source().version_directory();
+        let of_version = version.map(|directory| VersionCommands::new(*commands, directory));
+        let commands: &dyn Commands = of_version.as_ref().map_or(*commands, |commands| commands);
         let stack = RunStack::of(StackParts {
             manifest,
-            commands: *commands,
+            commands,
             files,
             state: state.as_deref(),
             identity: &identity,
@@ -232,7 +235,7 @@ impl ActiveRun<'_> {
             catalog: &manifest.catalog,
             others: &others.iter().map(|other| &other.catalog).collect::<Vec<_>>(),
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
-            host: Host { executor: stack.executor(), system: *commands, files, clock: &*session.doors.clock },
+            host: Host { executor: stack.executor(), system: commands, files, clock: &*session.doors.clock },
             late: &CatalogLate { late: &manifest.loaded.late },
             secrets: &session.secrets,
             stop: options.canceller.stop(),

@@ -319,6 +319,7 @@ impl Session {
     ) -> Result<(), String> {
         let source = ManifestSource::Accepted {
             path: version.join(manifest),
+            directory: version.to_owned(),
             name: manifest.display().to_string(),
             version: SourceVersion {
                 name: String::new(),
@@ -354,6 +355,7 @@ fn release_rules(options: &SourceOptions, now: SystemTime) -> AcceptanceRules<'_
 fn accepted_source(followed: &Followed, manifest: &Path) -> ManifestSource {
     ManifestSource::Accepted {
         path: followed.path.join(manifest),
+        directory: followed.path.clone(),
         name: format!("{}:{}", followed.name, manifest.display()),
         version: SourceVersion {
             name: followed.name.clone(),

@@ -177,11 +177,13 @@ impl SourceCache {
         self.sources.path()
     }
 
-    /// Makes an empty directory for a version that is not complete, and returns its path.
+    /// Makes an empty directory for a version that is not complete, and returns its path. Nobody else can enter those
+    /// above it, so that only a sandbox or a container which it is opened to shows it to other users.
     pub fn stage(&self) -> Result<PathBuf, CacheError> {
         let store = self.store()?;
         remove(&store, UNFINISHED)?;
-        let made = store.make(UNFINISHED).map_err(failed(store.path(), UNFINISHED, "written"))?;
+        let made = store.make(UNFINISHED).and_then(|made| made.share_with_all().map(|()| made));
+        let made = made.map_err(failed(store.path(), UNFINISHED, "written"))?;
         Ok(made.path().to_owned())
     }
 

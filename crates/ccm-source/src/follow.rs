@@ -206,7 +206,8 @@ impl Following<'_> {
     /// Makes an empty directory for a version that is only looked at.
     fn preview_directory(&self, private: &Path, name: &str) -> Result<PathBuf, NotAccepted> {
         let path = private.join(name);
-        let attributes = ccm_host::FileAttributes::default();
+        // As in the cache: sandboxes of other users open it to their commands.
+        let attributes = ccm_host::FileAttributes { mode: Some(0o755), ..Default::default() };
         self.doors.files.make_directory(&path, attributes).map_err(FetchError::from)?;
         Ok(path)
     }

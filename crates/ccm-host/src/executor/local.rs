@@ -75,6 +75,12 @@ pub trait LocalSystem {
 
     /// Returns the directory that holds private directories; an error if none can be made in it.
     fn private_parent(&self) -> io::Result<PathBuf>;
+
+    /// Returns `true` if other users get a copy of what lies at this path, so that they don't have to reach it.
+    fn is_copied_for_users(&self, path: &Path) -> bool {
+        let _ = path;
+        false
+    }
 }
 
 /// Executor of this machine.
@@ -149,6 +155,7 @@ impl<'a> LocalPlan<'a> {
             check_enterable(&cwd, files)
                 .map_err(|source| StartError::WorkingDirectory { path: cwd.clone(), source })?;
             if let Some(identity) = &identity
+                && !system.is_copied_for_users(&cwd)
                 && let Some(closed) = files.closed_directory(identity, &cwd, false)
             {
                 let name = |uid: u32| files.user_name(uid).ok().flatten().unwrap_or_else(|| uid.to_string());

@@ -192,6 +192,11 @@ impl Directory {
         Ok(fchmod(&self.descriptor, Mode::from_raw_mode(mode))?)
     }
 
+    /// Lets everybody read the directory who can enter those above it.
+    pub fn share_with_all(&self) -> io::Result<()> {
+        Ok(fchmod(&self.descriptor, PRIVATE_DIRECTORY | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH)?)
+    }
+
     /// Lets the members of a group read a file of this user, unless they may already.
     pub fn share_file(&self, name: &str, group: u32) -> io::Result<()> {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -30,6 +30,7 @@ mod policy;
 mod redaction;
 mod sandbox;
 mod shell;
+mod sources;
 mod start_up;
 mod system;
 
@@ -84,6 +85,7 @@ const PARTS: &[BenchmarkPart] = &[
     ("approvals", |_| approvals::measure()),
     ("audit", |_| audit::measure()),
     ("mcp", mcp::run),
+    ("sources", sources::run),
 ];
 
 /// Parts that only run if they are selected.

@@ -77,11 +77,12 @@ fn hello(scratch: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the number of instructions that a program executes.
-fn instructions(command: &Command) -> Option<i64> {
+pub(crate) fn instructions(command: &Command) -> Option<i64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(command.get_program())
         .args(command.get_args())
+        .current_dir(command.get_current_dir().unwrap_or(Path::new(".")))
         .stdin(Stdio::null())
         .output()
         .ok()?;

@@ -85,6 +85,8 @@ kinds! {
     NoEffect = "no-effect",
     /// A secret may become known.
     ExposedSecret = "exposed-secret",
+    /// Others can change a file, or what comes from another machine.
+    Unprotected = "unprotected",
     /// A resource is never unchanged.
     AlwaysChanges = "always-changes",
     /// A resource comes before what it needs, and no dependency says otherwise.

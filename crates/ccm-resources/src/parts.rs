@@ -14,6 +14,7 @@ pub(crate) mod ssh_keys;
 pub(crate) mod systemd;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod unread_names;
 pub(crate) mod validator;
 #[cfg(feature = "archive")]
 pub(crate) mod web;

@@ -2,6 +2,7 @@
 
 pub(crate) mod install_section;
 pub(crate) mod systemctl;
+pub(crate) mod unit_check;
 mod unit_words;
 pub(crate) mod units;
 

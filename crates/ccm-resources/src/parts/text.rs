@@ -22,9 +22,10 @@ mod text_lines;
 
 use std::path::PathBuf;
 
-use ccm_model::{ChangedLines, Claim, Failure, Resource, joined};
+use ccm_model::{ChangedLines, Claim, Diagnostic, Failure, Node, Resource, joined};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
+use crate::parts::unread_names;
 use crate::parts::validator::ContentCheck;
 use crate::support::values::canonical_path::{CanonicalPath, is_canonical};
 
@@ -111,6 +112,14 @@ pub(crate) fn path_claim(resource: &Resource) -> Option<Claim<'_>> {
 
 pub(crate) fn path_of(resource: &Resource) -> Option<&str> {
     resource.properties.get("path")?.as_text().filter(|path| is_canonical(path))
+}
+
+/// Returns the warning about a file that the program of its directory does not read, if the resource may make it.
+pub(crate) fn unread_path(resource: &Resource) -> Option<Diagnostic> {
+    let create = resource.properties.get("create").and_then(Node::as_text);
+    let is_made = create.is_some_and(|create| create.eq_ignore_ascii_case("true"));
+    let span = resource.properties.get("path").map(|node| node.span).filter(|_| is_made)?;
+    unread_names::warning(path_of(resource)?, span)
 }
 
 /// Result of comparing a file with a desired part.

@@ -5,10 +5,12 @@ mod plan;
 mod properties;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, Resource};
-use ccm_properties::{CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource};
+use ccm_model::{Claim, Diagnostic, Resource};
+use ccm_properties::{
+    CheckInput, CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource,
+};
 
-use crate::parts::text::{PartEditor, PartKind, detached, path_claim};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim, unread_path};
 use crate::parts::validator::VALIDATE;
 use desired::DesiredBlock;
 use properties::BlockProperties;
@@ -27,6 +29,10 @@ impl TypedResource for BlockType {
 
     fn build(resource: &Resource, written: BlockProperties) -> Result<DesiredBlock, Vec<PropertyError>> {
         DesiredBlock::build(resource, written)
+    }
+
+    fn warnings(_: &DesiredBlock, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        unread_path(checked.resource).into_iter().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod action;
 mod content_change;
+mod content_check;
 mod decide;
 mod desired;
 mod details;
@@ -23,12 +24,12 @@ use ccm_properties::{
     TypeSpec, TypedResource,
 };
 
-use crate::parts::tree;
 use crate::parts::validator::VALIDATE;
+use crate::parts::{tree, unread_names};
 use crate::support::values::checksum::Checksum;
 use crate::support::values::file_mode::is_world_readable;
 use decide::FileResource;
-use desired::{DesiredFile, FileContent};
+use desired::{DesiredFile, FileContent, FileEnsure};
 use posix::Posix;
 use properties::FileProperties;
 
@@ -62,8 +63,10 @@ impl TypedResource for FileType {
         world_readable_secret(file, checked).into_iter().collect()
     }
 
-    fn warnings(_: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        literal_name(checked.resource).or_else(|| unread_name(checked.resource)).into_iter().collect()
+    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let of_name = literal_name(resource).or_else(|| skipped_file(file, resource));
+        of_name.into_iter().chain(content_check::warning(file, checked)).collect()
     }
 }
 
@@ -145,16 +148,15 @@ fn literal_name(resource: &Resource) -> Option<Diagnostic> {
     Some(Diagnostic::warning(DiagnosticKind::NoEffect, resource.span, message).with_hint(hint))
 }
 
-/// Returns the warning about a file that sudo does not read because of its name.
-fn unread_name(resource: &Resource) -> Option<Diagnostic> {
-    let name = resource.id.name.strip_prefix("/etc/sudoers.d/").filter(|name| !name.contains('/'))?;
-    let is_kept = !resource.is_absent() && !name.eq_ignore_ascii_case("readme");
-    (is_kept && (name.contains('.') || name.ends_with('~'))).then(|| {
-        let message =
-            format!("sudo does not read `{}`: it skips names with `.` or `~`", escape_control(name));
-        let plain = escape_control(name).replace(['.', '~'], "-");
-        Diagnostic::warning(DiagnosticKind::NoEffect, resource.span, message)
-            .with_hint(format!("call it `/etc/sudoers.d/{}`", plain.trim_end_matches('-')))
+/// Returns the warning about a file that the program of its directory skips, because of its name or its mode.
+fn skipped_file(file: &DesiredFile, resource: &Resource) -> Option<Diagnostic> {
+    let (path, span) = (&*resource.id.name, resource.span);
+    if !matches!(file.ensure, FileEnsure::Present | FileEnsure::Link) {
+        return None;
+    }
+    unread_names::warning(path, span).or_else(|| {
+        let mode = resource.properties.entry("mode").map_or(span, |entry| entry.key.span);
+        file.content.as_ref().and_then(|_| unread_names::not_executable(path, file.mode, mode))
     })
 }
 

@@ -11,7 +11,7 @@ use ccm_properties::{
     is_sensitive,
 };
 
-use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, unread_path};
 use crate::parts::validator::VALIDATE;
 use desired::{DesiredLine, group_reference};
 use properties::LineProperties;
@@ -41,7 +41,7 @@ impl TypedResource for LineType {
             Diagnostic::warning(DiagnosticKind::NoEffect, span, message)
                 .with_hint("write the text of the line in full, or use `setting` to change a value alone")
         });
-        warning.into_iter().collect()
+        warning.into_iter().chain(unread_path(resource)).collect()
     }
 }
 

@@ -15,10 +15,12 @@ mod properties;
 mod written;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, Resource};
+use ccm_properties::{
+    CheckInput, CommandsView, PropertyError, Providers, TextPart, TextView, TypeSpec, TypedResource,
+};
 
-use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, shown};
+use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, shown, unread_path};
 use crate::parts::validator::VALIDATE;
 use desired::DesiredSetting;
 use format::{Format, Syntax};
@@ -39,6 +41,10 @@ impl TypedResource for SettingType {
 
     fn build(resource: &Resource, written: SettingProperties) -> Result<DesiredSetting, Vec<PropertyError>> {
         DesiredSetting::build(resource, written)
+    }
+
+    fn warnings(_: &DesiredSetting, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        unread_path(checked.resource).into_iter().collect()
     }
 }
 

@@ -73,7 +73,17 @@ fn parse(text: &str) -> Result<FileMode, ValueError> {
     }
     match u32::from_str_radix(digits, 8) {
         Ok(mode) if mode <= 0o7777 => Ok(FileMode(mode)),
-        _ => Err(ValueError::new(format!("`{shown}` is too large for a mode; the maximum is `7777`"))),
+        _ => {
+            let error = ValueError::new(format!("`{shown}` is too large for a mode; the maximum is `7777`"));
+            // As git and stat write the mode of a file.
+            let rest = digits.strip_prefix("100").filter(|rest| rest.len() == 3);
+            Err(match rest {
+                Some(rest) => {
+                    error.with_hint(format!("write `0{rest}`: `100` in front says that it is a file"))
+                }
+                None => error,
+            })
+        }
     }
 }
 

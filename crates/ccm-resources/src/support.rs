@@ -9,6 +9,8 @@ pub(crate) mod needs;
 pub(crate) mod no_properties;
 pub(crate) mod object_plan;
 pub(crate) mod output_tail;
+pub(crate) mod plain_transport;
 pub(crate) mod program;
 pub(crate) mod secret_content;
 pub(crate) mod values;
+pub(crate) mod web_pages;

@@ -10,12 +10,15 @@ mod rules;
 mod state;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, Node, PathKind, Resource};
+use ccm_model::{Claim, Diagnostic, DiagnosticKind, Node, PathKind, Resource, escape_control};
 use ccm_properties::{
-    FilledExtent, FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource,
+    CheckInput, FilledExtent, FilledPath, PropertyError, Providers, SourcesView, TypeSpec, TypedResource,
 };
 
+use crate::parts::unread_names;
+use crate::support::plain_transport::unprotected_host;
 use crate::support::values::canonical_path::is_canonical;
+use crate::support::web_pages::shown_file;
 use decide::ArchiveResource;
 use desired::DesiredArchive;
 use posix::Downloader;
@@ -35,6 +38,14 @@ impl TypedResource for ArchiveType {
 
     fn build(resource: &Resource, written: ArchiveProperties) -> Result<DesiredArchive, Vec<PropertyError>> {
         DesiredArchive::build(resource, written)
+    }
+
+    fn warnings(archive: &DesiredArchive, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let Some(origin) = &archive.origin else { return Vec::new() };
+        let resource = checked.resource;
+        let name = unread_names::warning(&resource.id.name, resource.span);
+        let unverified = origin.checksum.is_none().then(|| unverified(resource)).flatten();
+        name.into_iter().chain(unverified).chain(page(resource)).collect()
     }
 }
 
@@ -70,6 +81,36 @@ impl SourcesView for ArchiveType {
         let extracts = resource.properties.get("extract_parent").is_some();
         (extracts && resource.properties.get("url").is_none()).then_some(&*resource.id.name)
     }
+}
+
+/// Returns the warning about the page of a file in place of the file.
+fn page(resource: &Resource) -> Option<Diagnostic> {
+    let node = resource.properties.get("url")?;
+    let file = shown_file(node.as_text()?)?;
+    let message = "this is a web page that shows the file, and not the file";
+    Some(
+        Diagnostic::warning(DiagnosticKind::InvalidValue, node.span, message)
+            .with_hint(format!("write `{}`", escape_control(&file))),
+    )
+}
+
+/// Returns the warning about a download that nothing verifies. A list of checksums from a plain server proves nothing.
+fn unverified(resource: &Resource) -> Option<Diagnostic> {
+    let address = |property| resource.properties.get(property).and_then(Node::as_text);
+    let list = address("checksum_url");
+    let (property, host) = match list {
+        Some(list) => ("checksum_url", unprotected_host(list)?),
+        None => ("url", unprotected_host(address("url")?)?),
+    };
+    let span = resource.properties.get(property).map_or(resource.span, |node| node.span);
+    let message = format!(
+        "nothing verifies this download: everybody on the way to `{}` can change it",
+        escape_control(host)
+    );
+    Some(Diagnostic::warning(DiagnosticKind::Unprotected, span, message).with_hint(match list {
+        Some(_) => "write an address with `https`, or `checksum` in place of `checksum_url`",
+        None => "write `checksum`, or an address with `https`",
+    }))
 }
 
 impl ArchiveType {

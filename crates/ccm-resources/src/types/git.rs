@@ -16,14 +16,19 @@ mod stored_references;
 mod update;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
-use ccm_properties::{FilledExtent, FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource, escape_control};
+use ccm_properties::{
+    CheckInput, FilledExtent, FilledPath, Need, PropertyError, Providers, TypeSpec, TypedResource,
+};
 
 use crate::support::object_plan::Object;
+use crate::support::plain_transport::unprotected_host;
 use crate::support::values::canonical_path::is_canonical;
+use crate::support::web_pages::{RepositoryPage, repository_page};
 use checkout::GitCheckouts;
 use desired::DesiredCheckout;
 use properties::GitProperties;
+use revision::GitRevision;
 
 #[derive(Debug)]
 pub(crate) struct GitType;
@@ -39,6 +44,29 @@ impl TypedResource for GitType {
 
     fn build(resource: &Resource, written: GitProperties) -> Result<DesiredCheckout, Vec<PropertyError>> {
         DesiredCheckout::build(resource, written)
+    }
+
+    fn warnings(checkout: &DesiredCheckout, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let Some(url) = checkout.url.as_ref().filter(|_| !checkout.is_absent) else { return Vec::new() };
+        // The hash of a commit verifies all that is in it.
+        let is_pinned = matches!(checkout.revision, Some(GitRevision::Commit(_)));
+        let unverified = unprotected_host(&url.0).filter(|_| !is_pinned).map(|host| {
+            let host = escape_control(host);
+            let message =
+                format!("nothing verifies this checkout: everybody on the way to `{host}` can change it");
+            let hint = "write an address with `https` or `ssh`, or the full hash of a commit as `revision`";
+            (DiagnosticKind::Unprotected, message, hint.to_owned())
+        });
+        let page = repository_page(&url.0).map(|RepositoryPage { repository, revision }| {
+            let message = "this is a web page of the repository, and not its address".to_owned();
+            let (repository, revision) = (escape_control(&repository), escape_control(revision));
+            let hint = format!("write `url: {repository}` and `revision: {revision}`");
+            (DiagnosticKind::InvalidValue, message, hint)
+        });
+        let span = resource.properties.get("url").map_or(resource.span, |node| node.span);
+        let warning = |(kind, message, hint)| Diagnostic::warning(kind, span, message).with_hint(hint);
+        unverified.into_iter().chain(page).map(warning).collect()
     }
 }
 

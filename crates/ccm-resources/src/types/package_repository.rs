@@ -13,11 +13,12 @@ mod rivals;
 mod values;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource, escape_control};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Tool};
 use crate::support::object_plan::Object;
+use crate::support::plain_transport::unprotected_host;
 use apt_sources::AptSources;
 use desired::{DesiredRepository, name_error};
 use dnf_repos::DnfRepos;
@@ -45,6 +46,20 @@ impl TypedResource for PackageRepositoryType {
         written: RepositoryProperties,
     ) -> Result<DesiredRepository, Vec<PropertyError>> {
         DesiredRepository::build(resource, written)
+    }
+
+    fn warnings(repository: &DesiredRepository, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let host = repository.uris.iter().find_map(|uri| unprotected_host(uri));
+        let warning = host.filter(|_| repository.trusted && repository.enabled).map(|host| {
+            let resource = checked.resource;
+            let span = resource.properties.get("trusted").map_or(resource.span, |node| node.span);
+            let host = escape_control(host);
+            let message =
+                format!("nothing verifies these packages: everybody on the way to `{host}` can replace them");
+            Diagnostic::warning(DiagnosticKind::Unprotected, span, message)
+                .with_hint("write `key` in place of `trusted`, or addresses with `https`")
+        });
+        warning.into_iter().collect()
     }
 }
 

@@ -8,9 +8,9 @@ mod properties;
 mod util_linux;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Node, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, escape_control};
 use ccm_properties::{
-    FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
+    CheckInput, FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
 };
 
 use crate::support::object_plan::Object;
@@ -46,6 +46,46 @@ impl TypedResource for MountType {
 
     fn build(resource: &Resource, written: MountProperties) -> Result<DesiredMount, Vec<PropertyError>> {
         DesiredMount::build(resource, written)
+    }
+
+    fn warnings(mount: &DesiredMount, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let resource = checked.resource;
+        let warning = misread_device(mount).map(|(message, hint)| {
+            let span = resource.properties.get("device").map_or(resource.span, |node| node.span);
+            Diagnostic::warning(DiagnosticKind::InvalidValue, span, message).with_hint(hint)
+        });
+        warning.into_iter().collect()
+    }
+}
+
+/// File systems of disks.
+const OF_DISKS: [&str; 9] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "exfat", "ntfs", "f2fs"];
+
+/// Tags of devices.
+const TAGS: [&str; 4] = ["UUID", "LABEL", "PARTUUID", "PARTLABEL"];
+
+/// Returns the reason why a device can't be what is meant, with advice.
+fn misread_device(mount: &DesiredMount) -> Option<(String, String)> {
+    let DesiredMount { device, fstype, .. } = mount;
+    let shown = escape_control(device);
+    let tag = device.split_once('=').filter(|(tag, _)| !TAGS.contains(tag) && !tag.contains('/'));
+    if let Some((tag, value)) = tag {
+        let known = TAGS.iter().find(|known| known.eq_ignore_ascii_case(tag))?;
+        let message = format!("mount knows no `{}=`, but `{known}=`", escape_control(tag));
+        return Some((message, format!("write `{known}={}`", escape_control(value))));
+    }
+    match fstype.as_str() {
+        "nfs" | "nfs4" if !device.contains(':') => {
+            Some((format!("`{shown}` names no server"), "write `SERVER:/PATH`".to_owned()))
+        }
+        "cifs" | "smb3" if !device.starts_with("//") => {
+            Some((format!("`{shown}` names no server"), "write `//SERVER/SHARE`".to_owned()))
+        }
+        disk if OF_DISKS.contains(&disk) && !device.starts_with('/') && !device.contains('=') => Some((
+            format!("`{shown}` is no device"),
+            format!("write `/dev/{shown}`, or `UUID=…` as `blkid` prints it"),
+        )),
+        _ => None,
     }
 }
 
@@ -89,5 +129,40 @@ impl TypeSpec for MountType {
     fn may_provide(&self, _: &Resource) -> bool {
         // A file system brings files that nobody knows before it is mounted.
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_that_mount_does_not_know_are_told() {
+        for (device, fstype, hint) in [
+            ("sdb1", "ext4", Some("write `/dev/sdb1`, or `UUID=…` as `blkid` prints it")),
+            ("uuid=12-34", "vfat", Some("write `UUID=12-34`")),
+            ("Label=data", "xfs", Some("write `LABEL=data`")),
+            ("/export", "nfs", Some("write `SERVER:/PATH`")),
+            ("nas/share", "cifs", Some("write `//SERVER/SHARE`")),
+            ("/dev/sdb1", "ext4", None),
+            ("UUID=12-34", "ext4", None),
+            ("nas:/srv", "nfs", None),
+            ("//nas/share", "cifs", None),
+            ("tmpfs", "tmpfs", None),
+            ("/srv/a=b", "none", None),
+            ("tank/data", "zfs", None),
+            ("ID=x", "ext4", None),
+        ] {
+            let mount = DesiredMount {
+                mount_point: "/mnt".to_owned(),
+                ensure: desired::MountEnsure::Mounted,
+                device: device.to_owned(),
+                fstype: fstype.to_owned(),
+                options: None,
+                dump: None,
+                pass: None,
+            };
+            assert_eq!(misread_device(&mount).map(|(_, hint)| hint).as_deref(), hint, "{device} {fstype}");
+        }
     }
 }

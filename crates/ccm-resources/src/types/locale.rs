@@ -6,8 +6,8 @@ mod properties;
 mod settings_file;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource};
+use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use decide::DesiredLocale;
@@ -29,6 +29,17 @@ impl TypedResource for LocaleType {
 
     fn build(resource: &Resource, written: LocaleProperties) -> Result<DesiredLocale, Vec<PropertyError>> {
         DesiredLocale::build(resource, written)
+    }
+
+    fn warnings(locale: &DesiredLocale, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let name = &locale.name;
+        let is_old = !name.contains('.') && name.contains('_') && !name.contains("@");
+        let warning = is_old.then(|| {
+            let message = format!("`{name}` is the locale with an encoding from before Unicode");
+            Diagnostic::warning(DiagnosticKind::InvalidValue, checked.resource.span, message)
+                .with_hint(format!("write `{name}.UTF-8`"))
+        });
+        warning.into_iter().collect()
     }
 }
 

@@ -23,6 +23,7 @@ mod shell;
 mod shell_syntax;
 mod state;
 mod tries;
+mod unattended;
 mod values;
 
 use ccm_engine::{DynProvider, Suitability};
@@ -96,6 +97,7 @@ impl TypedResource for ExecType {
         let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
         if exec.syntax == CommandSyntax::Words {
             warnings.extend(shell_syntax::warnings(checked));
+            warnings.extend(unattended::warning(exec, checked));
         } else {
             warnings.extend(values::names_not_for_a_shell(checked));
         }

@@ -9,6 +9,7 @@ pub(crate) mod document;
 pub(crate) mod draft;
 pub(crate) mod entries;
 pub(crate) mod fact_spelling;
+pub(crate) mod folded_lines;
 pub(crate) mod foreach;
 pub(crate) mod foreign_files;
 pub(crate) mod foreign_words;

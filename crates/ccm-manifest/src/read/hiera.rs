@@ -10,10 +10,10 @@ use ccm_model::{
 };
 use ccm_yaml::typographic;
 
-use crate::read::cut_values;
 use crate::read::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
 use crate::read::data_keys::DataKeys;
 use crate::read::reader::COMMANDS;
+use crate::read::{cut_values, folded_lines};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::{expected, shown};
 use crate::sources::Sources;
@@ -152,6 +152,7 @@ fn read(
         Some(root) => {
             diagnostics.extend(typographic::check(&root, &file.text, COMMANDS));
             cut_values::check(&root, &file.text, diagnostics);
+            folded_lines::check(&root, &file.text, diagnostics);
             let NodeValue::Map(map) = root.value else {
                 diagnostics
                     .push(expected("a map with `data`", &root).with_hint("put the values below `data:`"));

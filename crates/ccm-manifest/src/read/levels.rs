@@ -13,9 +13,9 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, normalize,
 };
 
-use crate::read::cut_values;
 use crate::read::data::misplaced_annotation;
 use crate::read::foreach::ItemScope;
+use crate::read::{cut_values, folded_lines};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
 use crate::resolve::messages::{expected, shown, shown_path};
@@ -167,6 +167,7 @@ impl<'a, 's> LevelFiles<'a, 's> {
             return None;
         }
         cut_values::check(&node, &text, diagnostics);
+        folded_lines::check(&node, &text, diagnostics);
         let whole = NodeKey { text: "".into(), span: Span::new(source, 0, 0) };
         for annotation in annotations::collect(&text, &whole, &node, diagnostics) {
             if annotation.kind == AnnotationKind::Sensitive {

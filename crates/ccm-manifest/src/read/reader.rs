@@ -15,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, fact_spelling, foreign_files, generated, other_braces};
+use super::{cut_values, fact_spelling, folded_lines, foreign_files, generated, other_braces};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -97,6 +97,7 @@ impl Reader<'_, '_> {
         if let Some(root) = &root {
             diagnostics.extend(typographic::check(root, &text, COMMANDS));
             cut_values::check(root, &text, diagnostics);
+            folded_lines::check(root, &text, diagnostics);
             diagnostics.extend(other_braces::warnings(source, &text));
             diagnostics.extend(fact_spelling::warnings(source, &text));
         }

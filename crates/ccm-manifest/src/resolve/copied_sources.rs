@@ -14,11 +14,19 @@ pub(crate) const MAX_FILES: usize = 100;
 
 /// Endings of the names of templates: those of ccm, and those of programs with the same braces. Web pages are mostly
 /// templates of the program that serves them.
-const TEMPLATES: [&str; 12] =
-    ["j2", "jinja", "jinja2", "erb", "ejs", "jsp", "html", "htm", "liquid", "njk", "sls", "twig"];
+const TEMPLATES: [&str; 10] = ["j2", "erb", "ejs", "jsp", "html", "htm", "liquid", "njk", "sls", "twig"];
 
 /// Names of ccm that begin an expression.
 const EXPRESSIONS: [&str; 6] = ["Data.", "data.", "Facts.", "facts.", "Environ.", "lookup("];
+
+/// Endings of the names of templates of Jinja, which other programs read too: what is theirs has no names of ccm.
+const JINJA: [&str; 2] = ["jinja", "jinja2"];
+
+/// Names that no other program has.
+const NAMES: [&str; 3] = ["Data.", "Facts.", "Environ."];
+
+/// Ending of a text with expressions.
+const TEXT_WITH_EXPRESSIONS: &str = ".templ";
 
 /// Words that begin a block of a template.
 const BLOCKS: [&str; 3] = ["if ", "for ", "set "];
@@ -39,12 +47,15 @@ pub(crate) fn warning(
     property: &'static str,
     span: Span,
 ) -> Option<Diagnostic> {
-    let at = expression_of_ccm(content)?;
+    let ending = Path::new(written).extension();
+    let is_jinja = ending.is_some_and(|ending| JINJA.iter().any(|known| ending == *known));
+    let at = expression_of_ccm(content, is_jinja)?;
     let line = 1 + memchr::memchr_iter(b'\n', &content[..at]).count();
     let rest = String::from_utf8_lossy(&content[at..content.len().min(at + MAX_SHOWN)]);
     let first = rest.lines().next().unwrap_or_default();
     // Behind the name of an expression without an end there may be a secret.
     let expression = match (first.find("}}"), first.find(['.', '('])) {
+        _ if first.starts_with('$') => first.find('}').map_or("${", |end| &first[..=end]),
         _ if first.starts_with("{%") => first.find("%}").map_or("{%", |end| &first[..end + 2]),
         (Some(end), _) => &first[..end + 2],
         (None, Some(end)) => &first[..=end],
@@ -54,21 +65,34 @@ pub(crate) fn warning(
     let message = format!("`{written}` is copied as it is, with `{expression}` in line {line}");
     let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
     let warning = Diagnostic { property: Some(property.into()), ..warning };
-    Some(warning.with_hint(format!("call the file `{written}.j2`, which makes it a template")))
+    let ending = if written.ends_with(TEXT_WITH_EXPRESSIONS) { "" } else { TEXT_WITH_EXPRESSIONS };
+    Some(warning.with_hint(if first.starts_with('$') || ending.is_empty() {
+        let call =
+            format!("write `content: \"{{{{ template('{written}{ending}') }}}}\"` in place of `{property}`");
+        if ending.is_empty() { call } else { format!("call the file `{written}{ending}`, and {call}") }
+    } else {
+        let stem =
+            if is_jinja { written.rsplit_once('.').map_or(&*written, |(stem, _)| stem) } else { &*written };
+        format!("call the file `{stem}.j2`, which makes it a template")
+    }))
 }
 
 /// Returns the position of the first expression with a name of ccm, or block of a template.
-fn expression_of_ccm(content: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(b'{', content).find(|at| {
+fn expression_of_ccm(content: &[u8], is_jinja: bool) -> Option<usize> {
+    let found = memchr::memchr_iter(b'{', content).find(|at| {
         let rest = &content[at + 1..];
         let (words, rest): (&[&str], _) = match rest.first() {
+            Some(b'{') if is_jinja => (&NAMES, &rest[1..]),
             Some(b'{') => (&EXPRESSIONS, &rest[1..]),
-            Some(b'%') => (&BLOCKS, &rest[1..]),
+            Some(b'%') if !is_jinja => (&BLOCKS, &rest[1..]),
+            _ if content[..*at].ends_with(b"$") => (&NAMES, rest),
             _ => return false,
         };
         let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
         words.iter().any(|word| rest.starts_with(word.as_bytes()))
-    })
+    })?;
+    let is_single = !matches!(content.get(found + 1), Some(b'{' | b'%'));
+    Some(if is_single { found - 1 } else { found })
 }
 
 #[cfg(test)]
@@ -96,9 +120,17 @@ mod tests {
             // A format of a log, and of a shell.
             ("%{data.x} {%iff %} ${#if }", None),
             ("{ Data.port }", None),
+            ("port ${Data.port}", Some(5)),
+            ("${ Facts.host.name }", Some(0)),
+            ("${data.port} ${DATA} ${#Data}", None),
             ("", None),
         ] {
-            assert_eq!(expression_of_ccm(content.as_bytes()), expected, "{content}");
+            assert_eq!(expression_of_ccm(content.as_bytes(), false), expected, "{content}");
+        }
+        for (content, expected) in
+            [("port {{ Data.port }}", Some(5)), ("{% if tls %}{{ states('light') }}{% endif %}", None)]
+        {
+            assert_eq!(expression_of_ccm(content.as_bytes(), true), expected, "{content}");
         }
     }
 }

@@ -9,8 +9,11 @@ use std::sync::Arc;
 
 use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
-use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, PathSpellings, SourceId, SourceMap, Span};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, FileVersion, PathSpellings, Severity, SourceId, SourceMap, Span,
+};
 
+use crate::read::other_braces;
 use crate::resolve::credentials::Credentials;
 use crate::sources::{FactPath, Sources};
 use crate::unchecked::{LeftOut, OmittedInputs};
@@ -89,6 +92,8 @@ pub(crate) struct EvalContext<'s> {
     missing_file: RefCell<Option<PathBuf>>,
     /// Source and text of templates, by path.
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// Templates that were searched for what looks like an expression.
+    searched: RefCell<HashSet<PathBuf>>,
     /// Depth of nested template renders.
     pub(crate) renders: Cell<usize>,
     /// Total size of the values that expressions returned.
@@ -197,6 +202,7 @@ impl<'s> EvalContext<'s> {
             credentials: Credentials::default(),
             missing_file: RefCell::default(),
             templates: RefCell::default(),
+            searched: RefCell::default(),
             renders: Cell::default(),
             computed: Cell::default(),
             was_over: Cell::default(),
@@ -395,6 +401,22 @@ impl<'s> EvalContext<'s> {
         source
     }
 
+    /// Adds a warning.
+    pub(crate) fn warn(&self, warning: Diagnostic) {
+        self.errors.borrow_mut().push(warning);
+    }
+
+    /// Warns, once for each template, of what looks like an expression in it and is text. Returns `true` for the first time.
+    pub(crate) fn warn_of_text(&self, path: &Path, text: &Arc<str>, data: &Value) -> bool {
+        let is_first = self.searched.borrow_mut().insert(path.to_owned());
+        if is_first {
+            let source = self.template_source(path, &path.display().to_string(), text);
+            let found = other_braces::warnings_in_template(source, text, data);
+            self.errors.borrow_mut().extend(found);
+        }
+        is_first
+    }
+
     /// Records that a file was read before the managed files are known.
     pub(crate) fn record_early_read(&self, path: &Path) {
         self.early_reads.borrow_mut().push(path.to_owned());
@@ -456,10 +478,10 @@ impl<'s> EvalContext<'s> {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        !self.errors.borrow().is_empty()
+        self.errors.borrow().iter().any(|error| error.severity == Severity::Error)
     }
 
-    /// Removes and returns the errors from fetching facts and environment.
+    /// Removes and returns the errors from fetching facts and environment, and the warnings about templates.
     pub(crate) fn take_errors(&self) -> Vec<Diagnostic> {
         self.errors.take()
     }

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_model::{Control, Diagnostic, Diagnostics, ResourceIndex, Span, normalize};
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span, normalize};
 use ccm_properties::{TreeTemplates, is_any_url};
 
 use super::copied_sources::{self, MAX_BYTES, MAX_FILES, may_be_mistaken};
+use super::messages::shown;
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
 use crate::sources::{CopiedContent, CopiedFile};
@@ -38,8 +39,11 @@ pub(crate) fn find(
         scopes.context.sources.copied_content(&CopiedFile { path, is_absolute, copy, max_bytes: MAX_BYTES })
     };
     let mut missing = |(index, draft): (usize, &ResourceDraft)| {
-        let (property, _) = scopes.types.spec(draft.type_index).sources()?.template()?;
-        let node = draft.resource.properties.get(property)?;
+        let (property, inline) = scopes.types.spec(draft.type_index).sources()?.template()?;
+        let Some(node) = draft.resource.properties.get(property) else {
+            report(path_as_content(draft, scopes, property, inline), draft, diagnostics);
+            return None;
+        };
         let is_managed = matches!(draft.resource.control, Control::Managed);
         if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {
             return None;
@@ -85,4 +89,29 @@ pub(crate) fn find(
         is_missing.then_some(MissingSource { resource, property, span: node.span, path })
     };
     drafts.iter().enumerate().filter_map(&mut missing).collect()
+}
+
+/// Returns the warning about the path of a file beside the manifest in place of its content.
+fn path_as_content(
+    draft: &ResourceDraft,
+    scopes: &Scopes<'_, '_>,
+    property: &str,
+    inline: &'static str,
+) -> Option<Diagnostic> {
+    const MAX_PATH: usize = 200;
+    let node = draft.resource.properties.get(inline)?;
+    let is_path = |text: &&str| {
+        let is_shaped = text.contains('.') && !text.starts_with(['/', '.']) && text.len() <= MAX_PATH;
+        is_shaped && !text.contains(|part: char| part.is_whitespace() || part.is_control())
+    };
+    let text = node.as_text().filter(is_path)?;
+    let path = normalize(&scopes.manifests[draft.manifest].directory.join(text));
+    if scopes.context.sources.is_missing(&path, false) {
+        return None;
+    }
+    let text = shown(text);
+    let message = format!("the content is the text `{text}`, which is the path of a file");
+    let warning = Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message);
+    let warning = Diagnostic { property: Some(inline.into()), ..warning };
+    Some(warning.with_hint(format!("write `{property}: {text}`")))
 }

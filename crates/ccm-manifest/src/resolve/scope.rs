@@ -5,6 +5,7 @@ mod error;
 mod expression;
 mod files;
 mod rendering;
+mod template_defaults;
 mod text_template;
 
 use std::collections::HashMap;
@@ -30,6 +31,9 @@ pub(crate) use error::{DeferredOn, EvalError, InvalidExpression};
 /// Message for a name that has no value yet while `data` is resolved.
 const TOO_EARLY: &str =
     "values in `data`, `hierarchy`, `overrides` and data files can use only `Facts` and `Environ`";
+
+/// Advice on a value of `data` that another one of them uses.
+const EARLY_HINT: &str = "put the expression where the value is used, or repeat a value with an anchor of YAML: `a: &a VALUE`, `b: *a`";
 
 /// Maximum number of included templates that are scanned for names.
 const MAX_INCLUDES: usize = 64;
@@ -137,7 +141,7 @@ impl ManifestEvaluator<'_, '_> {
                 kind: DiagnosticKind::LateValue,
                 range: 0..text.len(),
                 message: TOO_EARLY.into(),
-                hints: Vec::new(),
+                hints: vec![EARLY_HINT.to_owned()],
                 locations: Box::default(),
                 nearest: None,
                 missing: None,
@@ -316,6 +320,15 @@ impl ManifestEvaluator<'_, '_> {
                     }
                     .to_owned()];
                 }
+                if hints.is_empty() && path.len() > 1 && path[0] == "Data" {
+                    hints.extend(key_with_dots(
+                        path,
+                        text,
+                        error.range.end,
+                        &self.manifest.data,
+                        self.literals,
+                    ));
+                }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));
                 }
@@ -445,6 +458,26 @@ fn key_with_hyphen(text: &str, rest: Range<usize>, literals: HintLiterals) -> Op
     let rest = text.get(rest)?;
     let whole = format!("{key}-{rest}");
     (is_key && is_path).then(|| format!("write `{root}[{}]` for the key `{whole}`", literals.text(&whole)))
+}
+
+/// Returns advice on a path whose keys are one key with dots, as in `data: {web.port: 80}`.
+fn key_with_dots(
+    path: &[String],
+    text: &str,
+    end: usize,
+    data: &Value,
+    literals: HintLiterals,
+) -> Option<String> {
+    let is_key = |part: char| part.is_alphanumeric() || matches!(part, '_' | '.');
+    let further = text.get(end..)?;
+    let further = &further[..further.find(|part| !is_key(part)).unwrap_or(further.len())];
+    let (parent, name) = path[1..].split_at(path.len() - 2);
+    let map = parent.iter().try_fold(data, |value, key| value.get(key))?;
+    let whole = format!("{}{further}", name[0]);
+    let known = whole.match_indices('.').map(|(at, _)| &whole[..at]).chain([&*whole]);
+    let key = known.filter(|key| key.contains('.') && map.get(key).is_some()).last()?;
+    let parent: String = parent.iter().map(|key| format!(".{key}")).collect();
+    Some(format!("write `Data{parent}[{}]`: the dot is a part of the key", literals.text(key)))
 }
 
 /// Returns the literal of expressions for that of another language.

@@ -100,6 +100,7 @@ impl ExpressionScope<'_, '_, '_> {
             ));
         }
         let source = self.evaluator.context.template_source(&path, &path.display().to_string(), &text);
+        let is_first = self.evaluator.context.warn_of_text(&path, &text, &self.evaluator.manifest.data);
         let rendering = Rendering { scope: self, mentions: RefCell::default() };
         if rendering.mention(&text, &mut HashSet::new()) {
             return Err(self.leave_unchecked());
@@ -113,6 +114,9 @@ impl ExpressionScope<'_, '_, '_> {
         self.rendering.borrow_mut().push(path);
         let rendered = templates::render(written, &text, &rendering);
         self.rendering.borrow_mut().pop();
+        if is_first && rendered.is_ok() {
+            self.doubt_defaults(&text, source);
+        }
         rendered.map_err(|error| self.refuse(written, source, &error))
     }
 

@@ -91,7 +91,10 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         let path =
             self.scope.resolved_path(path).map_err(|error| ScopeError::new(error.kind, error.message))?;
         match self.scope.evaluator.context.read(&path) {
-            Ok(text) => Ok(Some(text.to_string())),
+            Ok(text) => {
+                self.scope.evaluator.context.warn_of_text(&path, &text, &self.scope.evaluator.manifest.data);
+                Ok(Some(text.to_string()))
+            }
             Err(_) if self.scope.evaluator.context.omitted.files => {
                 self.scope.evaluator.context.leave_out(LeftOut::File(path));
                 let error = self.scope.leave_unchecked();

@@ -13,8 +13,24 @@ use super::parsers::wait;
 use super::{Arguments, whole_command};
 
 /// Commands of other tools, each with what to write instead.
-const FOREIGN_COMMANDS: [(&str, &str); 14] = [
+const FOREIGN_COMMANDS: [(&str, &str); 30] = [
     ("plan", SHOW),
+    ("noop", SHOW),
+    ("dry-run", SHOW),
+    ("preview", SHOW),
+    ("test", VALIDATE),
+    ("lint", VALIDATE),
+    ("verify", VALIDATE),
+    ("syntax-check", VALIDATE),
+    ("show", "ccm history last"),
+    ("list", "ccm history"),
+    ("rollback", "ccm backup list"),
+    ("undo", "ccm backup list"),
+    ("restore", "ccm backup restore PATH"),
+    ("facter", "ccm facts"),
+    ("man", "ccm help COMMAND"),
+    ("schedule", "ccm timer install MANIFEST"),
+    ("daemon", "ccm timer install MANIFEST"),
     ("check", SHOW),
     ("diff", "ccm apply --noop --diff MANIFEST"),
     ("run", APPLY),
@@ -43,7 +59,7 @@ const FOREIGN_INNER_COMMANDS: [(&str, &str, &str); 8] = [
 ];
 
 /// Options of other tools, each with the option of ccm that a command must have, and what to write instead.
-const FOREIGN_OPTIONS: [(&[&str], &str, &str); 9] = [
+const FOREIGN_OPTIONS: [(&[&str], &str, &str); 10] = [
     (&["--limit", "--tags", "--target"], "only", "--only TYPE#NAME"),
     (&["-e", "--extra-vars", "--set", "--var"], "data", "--data KEY=VALUE"),
     (&["-C", "--check", "--test", "--dry-run"], "noop", "--noop"),
@@ -56,8 +72,10 @@ const FOREIGN_OPTIONS: [(&[&str], &str, &str); 9] = [
         "--every 1d` for once a day, or a resource of the type `timer",
     ),
     (&["--dot"], "output", "--output dot"),
-    (&["--log-level", "--debug"], "verbose", "-v"),
+    (&["--log-level", "--debug", "--trace"], "verbose", "-v"),
+    (&["--why", "--explain"], "verbose", "-v"),
 ];
+const VALIDATE: &str = "ccm validate MANIFEST";
 const SHOW: &str = "ccm apply --noop MANIFEST";
 const APPLY: &str = "ccm apply MANIFEST";
 

@@ -138,12 +138,16 @@ pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
         if !matches!(error, ReferenceError::NoSeparator(_)) {
             return error.to_string();
         }
+        // As Puppet writes it.
+        if let Some((kind, name)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            return format!("{error}; write `{}#{name}`", kind.to_lowercase());
+        }
         match text.split_once([':', '=', ' ']) {
             _ if text.starts_with('/') => format!("{error}; write `file#{text}`"),
             Some((kind, name)) if !kind.is_empty() && !name.is_empty() => {
                 format!("{error}; write `{kind}#{name}`")
             }
-            _ => error.to_string(),
+            _ => format!("{error}, such as `file#/etc/motd`"),
         }
     })
 }

@@ -74,7 +74,17 @@ impl Hierarchy {
                 ),
             };
             let warning = Diagnostic::warning(DiagnosticKind::NoEffect, entry.span, message);
-            warnings.push(warning.with_suggestion(meant));
+            let is_expression = ["Facts.", "Environ."].iter().any(|root| entry.text.starts_with(root));
+            let level =
+                ["yaml", "yml"].iter().find_map(|ending| entry.text.strip_suffix(ending)?.strip_suffix('.'));
+            warnings.push(match level {
+                _ if is_expression => {
+                    warning.with_hint(format!("write `\"{{{{ {name} }}}}\"` for its value"))
+                }
+                Some(level) if meant.is_none() => warning
+                    .with_hint(format!("write `{}`, the name without the ending", escape_control(level))),
+                _ => warning.with_suggestion(meant),
+            });
         }
         for name in unnamed.into_iter().filter(|name| !explained.contains(&&*name.text)) {
             let message = format!(

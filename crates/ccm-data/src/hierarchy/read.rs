@@ -9,6 +9,21 @@ use super::{Hierarchy, Merge, OrderEntry, Override, Overrides};
 use crate::interpolation::may_hold_any;
 
 const KEYS: [&str; 3] = ["order", "merge", "data_dir"];
+/// Words of other programs, with the keys that they mean.
+const FOREIGN_KEYS: [(&str, &str); 12] = [
+    ("data", "data_dir"),
+    ("datadir", "data_dir"),
+    ("dir", "data_dir"),
+    ("directory", "data_dir"),
+    ("files", "data_dir"),
+    ("path", "data_dir"),
+    ("paths", "order"),
+    ("levels", "order"),
+    ("layers", "order"),
+    ("hierarchy", "order"),
+    ("strategy", "merge"),
+    ("merge_behavior", "merge"),
+];
 const MERGES: [&str; 2] = ["first", "deep"];
 
 /// Reads `hierarchy`; `key` is its key. Invalid parts are reported and left out.
@@ -39,7 +54,8 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
                     entry.key.span,
                     format!("unknown key `{}`", escape_control(unknown)),
                 );
-                let meant = closest(unknown, KEYS);
+                let foreign = FOREIGN_KEYS.iter().find(|(word, _)| unknown.eq_ignore_ascii_case(word));
+                let meant = foreign.map(|(_, key)| *key).or_else(|| closest(unknown, KEYS));
                 order_suggested |= meant == Some("order");
                 diagnostics.push(match meant {
                     None => error.with_hint("use `order`, `merge` or `data_dir`"),

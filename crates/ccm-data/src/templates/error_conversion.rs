@@ -227,6 +227,10 @@ fn undefined(
         let (name, members) = path.split_first()?;
         let is_name = NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
         // `Index` exists in a `foreach` alone.
+        if let ("loop", [member, ..]) = (&**name, members) {
+            return did_you_mean(closest(member, LOOP_MEMBERS))
+                .or_else(|| Some(format!("use {}", listed(&LOOP_MEMBERS, "or"))));
+        }
         if !is_name || name == "index" && state.name(name).is_none() {
             if let Some(hint) = variable_counterpart(name) {
                 return Some(hint.to_owned());
@@ -282,6 +286,10 @@ fn is_item(name: &str) -> bool {
 fn did_you_mean(word: Option<&str>) -> Option<String> {
     word.map(|word| format!("did you mean `{word}`?"))
 }
+
+/// Members of `loop`.
+const LOOP_MEMBERS: [&str; 9] =
+    ["index", "index0", "revindex", "first", "last", "length", "depth", "previtem", "nextitem"];
 
 const BUILTIN_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 

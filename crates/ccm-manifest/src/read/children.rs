@@ -130,6 +130,9 @@ fn text_of(
         let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
         let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
         let hint = match source.kind() {
+            _ if written.contains(['*', '?']) => {
+                Some("name each manifest: wildcards are not expanded".to_owned())
+            }
             std::io::ErrorKind::IsADirectory => Some("name the manifest in this directory".to_owned()),
             _ => is_missing.then(|| match context.near_name(path) {
                 Some(name) => format!("did you mean `{}`?", shown(&name)),

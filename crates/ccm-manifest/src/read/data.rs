@@ -97,7 +97,11 @@ pub(crate) fn resolve(
     let mut expander = Expander::new(evaluator());
     let data = nodes.data.as_ref().filter(|entry| !entry.value.is_null());
     if let Some(entry) = data.filter(|entry| entry.value.as_map().is_none()) {
-        diagnostics.push(expected("a map of values", &entry.value));
+        let error = expected("a map of values", &entry.value);
+        diagnostics.push(match entry.value.as_list() {
+            Some(_) => error.with_hint("write each value as `KEY: VALUE`, without a dash"),
+            None => error,
+        });
     }
     let data = data.and_then(|entry| entry.value.as_map().map(|_| &entry.value));
     let hierarchy = match (&nodes.hierarchy, &nodes.overrides) {

@@ -399,6 +399,7 @@ impl ResourceDraft {
             }
             error.hints.extend(self.words_of_command(&error, source_text));
             error.hints.extend(self.listed_options(&error));
+            error.hints.extend(self.structured_content(&error).map(str::to_owned));
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
             let is_about_value = error.kind != DiagnosticKind::ExposedSecret;
             if !self.verbatim && is_error(&error) && is_computed && is_about_value {
@@ -442,6 +443,19 @@ impl ResourceDraft {
         let options: Option<Vec<&str>> = list.iter().map(Node::as_text).collect();
         (&*self.resource.id.type_name == "mount").then_some(())?;
         Some(format!("write `\"{}\"`", shown(&options?.join(","))))
+    }
+
+    /// Returns advice on a content that is written as a list or a map.
+    fn structured_content(&self, error: &Diagnostic) -> Option<&'static str> {
+        let span = error.span().filter(|_| error.kind == DiagnosticKind::WrongType)?;
+        let is_content = |entry: &&NodeEntry| entry.value.span == span && &*entry.key.text == "content";
+        match &self.resource.properties.given().find(is_content)?.value.value {
+            NodeValue::List(elements) if elements.len() > 1 => Some("write the lines below `content: |`"),
+            NodeValue::Map(_) => {
+                Some("write the text below `content: |`, or `toJSON(…)` of data in an expression")
+            }
+            _ => None,
+        }
     }
 
     /// Returns advice on an expression that yields a list or a map where the type takes text.

@@ -207,8 +207,13 @@ impl Foreach {
             Value::Int(_) => {
                 error.with_hint(format!("write `{KEY}: \"{{{{ 1..{} }}}}\"` for the numbers", shown(inner)))
             }
-            Value::Text(_) if may_hold_any(written) => {
-                error.with_hint(format!("write `split({}, \",\")` for the parts of a text", shown(inner)))
+            Value::Text(text) if may_hold_any(written) => {
+                let text = text.trim();
+                let separator = if !text.contains(',') && text.contains(' ') { " " } else { "," };
+                error.with_hint(format!(
+                    "write `split({}, \"{separator}\")` for the parts of a text",
+                    shown(inner)
+                ))
             }
             Value::Text(_) => error.with_hint(format!("write `{KEY}: [{}]`", shown(written))),
             _ => error,

@@ -127,5 +127,5 @@ fn reject(
 ) -> CommandResult {
     let key = key.map(|path| session.governance().signing_key(Some(path.to_owned()), None)).transpose()?;
     session.governance().reject_request(code, reason, key.as_ref())?;
-    console.print(&format!("{} is rejected\n", code.to_uppercase()))
+    console.print_words(&format!("{} is rejected\n", code.to_uppercase()))
 }

@@ -152,7 +152,7 @@ fn verify(arguments: &AuditVerifyArguments, console: &Console, session: &Session
     if !found.is_intact() {
         return Err(changed_error(&found));
     }
-    console.print(&format!("nobody has changed the audit log: {}\n", extent(&found)))?;
+    console.print_words(&format!("nobody has changed the audit log: {}\n", extent(&found)))?;
     for note in &found.findings {
         console.note(&placed(note));
     }
@@ -194,7 +194,7 @@ fn export(arguments: &AuditExportArguments, console: &Console, session: &Session
         console.note(&format!("the copy in {} is as the log is", target.display()));
         return Ok(ExitCode::NothingRun);
     }
-    console.print(&format!("copied to {}: {}\n", target.display(), extent(&found)))?;
+    console.print_words(&format!("copied to {}: {}\n", target.display(), extent(&found)))?;
     if !found.has_compared_key {
         note_uncompared_key(console, "is not in the copy that was exported");
     }

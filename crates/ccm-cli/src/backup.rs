@@ -103,7 +103,8 @@ fn restore(arguments: &BackupRestoreArguments, console: &Console) -> CommandResu
     let kept = restored.kept.map_or_else(String::new, |kept| {
         format!("; the content before is kept in {}", escape_control(&kept.display().to_string()))
     });
-    console.print(&format!("restored {} from {time} (version {version}){kept}\n", escape_control(&path)))
+    console
+        .print_words(&format!("restored {} from {time} (version {version}){kept}\n", escape_control(&path)))
 }
 
 fn prune(arguments: &BackupPruneArguments, console: &Console) -> CommandResult {
@@ -113,7 +114,7 @@ fn prune(arguments: &BackupPruneArguments, console: &Console) -> CommandResult {
     let removed = removed.map_err(|error| backup_error(&session, &error))?;
     let bytes: u64 = removed.iter().map(|backup| backup.size).sum();
     let backups = if removed.len() == 1 { "backup" } else { "backups" };
-    console.print(&format!("removed {} {backups}, {bytes} bytes\n", removed.len()))
+    console.print_words(&format!("removed {} {backups}, {bytes} bytes\n", removed.len()))
 }
 
 fn backup_error(session: &Session, error: &BackupError) -> CommandError {

@@ -15,6 +15,7 @@ use crate::arguments::JsonForm;
 use crate::diagnostics;
 use crate::error::{CommandError, CommandResult, causes};
 use crate::error_output::ErrorOutput;
+use crate::listeners::report_screen;
 
 /// Standard output for results, and standard error for messages, from which secrets are redacted.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,11 @@ impl Console {
             }
             _ => Ok(ExitCode::Success),
         }
+    }
+
+    /// Prints lines of words to standard output. On a terminal, they end between words.
+    pub(crate) fn print_words(&self, text: &str) -> CommandResult {
+        self.print(&report_screen().folded(text))
     }
 
     /// Records that standard output has a result, or a part of one.

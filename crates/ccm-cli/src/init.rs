@@ -48,7 +48,7 @@ pub(crate) fn run(InitArguments { file }: &InitArguments, console: &Console) -> 
         let hint = named_file_hint(&error).unwrap_or("name a file in a directory of yours");
         nothing(&format!("{shown} can't be created")).caused_by(&error).hint(hint)
     })?;
-    console.print(&format!(
+    console.print_words(&format!(
         "wrote {name}: {resources} resources, which write to {}\n\nshow what it would change:  ccm apply --noop --diff \
          {name}\nchange it:                   ccm apply {name}\n",
         directory.display(),

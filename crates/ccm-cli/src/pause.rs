@@ -12,7 +12,7 @@ use crate::{session, state};
 /// Begins, ends or shows the pause.
 pub(crate) fn run(arguments: &PauseArguments, console: &Console) -> CommandResult {
     let session = session::open_with(console, &arguments.state);
-    console.print(&change(arguments, &session).map_err(|error| pause_error(&session, &error))?)
+    console.print_words(&change(arguments, &session).map_err(|error| pause_error(&session, &error))?)
 }
 
 fn change(arguments: &PauseArguments, session: &Session) -> Result<String, PauseError> {

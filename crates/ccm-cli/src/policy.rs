@@ -117,7 +117,7 @@ fn check(arguments: &PolicyCheckArguments, console: &Console, session: &Session)
         1 => "1 rule".to_owned(),
         count => format!("{count} rules"),
     };
-    console.print(&format!("{} is valid: {rules}\n", files.join(", ")))
+    console.print_words(&format!("{} is valid: {rules}\n", files.join(", ")))
 }
 
 /// Checks the file of approvers. Without the file, nobody can approve, and what asks is refused.
@@ -196,9 +196,10 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
     };
     let code = if failed.is_empty() { ExitCode::Success } else { ExitCode::NothingRun };
     if arguments.output.format == DocumentFormat::Json {
-        text = printed::document(&json!({ "tests": total, "failed": failed }));
+        console.print(&printed::document(&json!({ "tests": total, "failed": failed })))?;
+    } else {
+        console.print_words(&text)?;
     }
-    console.print(&text)?;
     Ok(code)
 }
 
@@ -225,12 +226,11 @@ fn explain(arguments: &PolicyExplainArguments, console: &Console, session: &Sess
         (None, words) => JudgedText::Words(words.to_vec()),
     };
     let explained = session.governance().explain_command(&policy, command, &options);
-    let text = if arguments.output.format == DocumentFormat::Json {
-        format!("{:#}\n", explained.json(&policy))
+    if arguments.output.format == DocumentFormat::Json {
+        console.print(&format!("{:#}\n", explained.json(&policy)))?;
     } else {
-        explanation::text(&policy, &explained)
-    };
-    console.print(&text)?;
+        console.print_words(&explanation::text(&policy, &explained))?;
+    }
     Ok(code(&explained))
 }
 

@@ -59,7 +59,7 @@ fn build(arguments: &ReleaseBuildArguments, is_verbose: bool, console: &Console)
         return console.print(&printed::document(&document(&file)));
     }
     let files = if count == 1 { "file" } else { "files" };
-    console.print(&format!(
+    console.print_words(&format!(
         "wrote {}: version {} of {}, {count} {files}\nwrote {}: the bundle\n",
         shown(&file.path),
         file.release.version,
@@ -95,7 +95,7 @@ fn sign(arguments: &ReleaseSignArguments, console: &Console) -> CommandResult {
     console.print(&overview(&file))?;
     let key = session.governance().signing_key(arguments.key.clone(), None)?;
     session.sign_release(&mut file, &key).map_err(|error| failed(&error, "nothing was signed"))?;
-    console.print(&format!("signed with {}: {}\n", key_name(&key), shown(&file.path)))
+    console.print_words(&format!("signed with {}: {}\n", key_name(&key), shown(&file.path)))
 }
 
 fn verify(arguments: &ReleaseVerifyArguments, console: &Console) -> CommandResult {
@@ -112,7 +112,7 @@ fn verify(arguments: &ReleaseVerifyArguments, console: &Console) -> CommandResul
         return console.print(&printed::document(&document));
     }
     let names: Vec<_> = signers.iter().map(|signer| escape_control(&signer.principal)).collect();
-    console.print(&format!(
+    console.print_words(&format!(
         "{}: version {} of {}, signed by {}, with its bundle\n",
         shown(&file.path),
         file.release.version,

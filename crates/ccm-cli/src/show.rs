@@ -17,7 +17,8 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> CommandRes
     };
     let session = session::open(console);
     let input = manifest::read(&session, &arguments.manifest, &arguments.values)?;
-    console.print(&manifest::load(console, &session, &input)?.graph(format))
+    let graph = manifest::load(console, &session, &input)?.graph(format);
+    if format == RenderFormat::Text { console.print_words(&graph) } else { console.print(&graph) }
 }
 
 /// `ccm schema`.

@@ -30,7 +30,10 @@ pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResu
         return check::run(arguments, console, &session, now);
     }
     let text = render(arguments, &session, now).map_err(|error| state::state_error(&session, &error))?;
-    console.print(&text)?;
+    match arguments.output.format {
+        StatusFormat::Text => console.print_words(&text)?,
+        StatusFormat::Json | StatusFormat::Prometheus => console.print(&text)?,
+    };
     warn_of_templates(arguments, &session, console);
     Ok(ExitCode::Success)
 }

@@ -109,7 +109,7 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
     })?;
     let listed = block_on(timers.list())?.unwrap_or_default();
     let next = listed.into_iter().find(|timer| timer.unit == plan.timer).and_then(|timer| timer.next);
-    console.print(&shown_installation(&plan, &request, scope, next.as_deref()))?;
+    console.print_words(&shown_installation(&plan, &request, scope, next.as_deref()))?;
     if arguments.user && !timers.is_lingering() {
         console.note("the timer runs only while you are logged in");
         console.hint("`loginctl enable-linger` lets it run always");
@@ -363,7 +363,7 @@ fn remove(arguments: &TimerRemoveArguments, console: &Console) -> CommandResult 
     })?;
     let lines =
         removed.iter().map(|path| format!("removed {}\n", path.display())).collect::<Vec<_>>().concat();
-    console.print(&lines)
+    console.print_words(&lines)
 }
 
 fn scope(user: bool) -> UnitScope {

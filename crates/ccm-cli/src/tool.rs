@@ -178,7 +178,7 @@ fn list(
         let first = tool.description().split(". ").next().unwrap_or_default().trim_end_matches('.');
         format!("{:width$}  {first}\n", tool.name())
     };
-    console.print(&tools.iter().map(line).collect::<String>())?;
+    console.print_words(&tools.iter().map(line).collect::<String>())?;
     if let Some(answer) = withheld {
         report_withheld(&answer, console);
     }

@@ -197,7 +197,7 @@ fn check(
         let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
         console.note(&format!("{at}{text}"));
     }
-    console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
+    console.print_words(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
 }
 
 fn validation_error(arguments: &ValidateArguments, input: &Input, error: ValidationError) -> CommandError {
@@ -297,7 +297,7 @@ fn matrix(
         }
         Err(error) => format!("{prefix}{}: {error}\n", file.display()),
     };
-    console.print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>())?;
+    console.print_words(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>())?;
     match validations.iter().filter(|validation| validation.is_err()).count() {
         0 => Ok(ExitCode::Success),
         failed => Err(CommandError::new(format!(

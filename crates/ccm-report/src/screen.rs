@@ -38,6 +38,19 @@ impl Screen {
         if self.is_unicode { "…" } else { "..." }
     }
 
+    /// Breaks the lines of a text between words, so that they fit. A word that is too long stays whole, as what it names
+    /// may be copied. Further lines are indented, below the text of a numbered line.
+    pub fn folded(self, text: &str) -> Cow<'_, str> {
+        let Some(width) = self.width.filter(|width| text.lines().any(|line| columns(line) > *width)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut folded = String::with_capacity(text.len() + 32);
+        for line in text.split_inclusive('\n') {
+            fold(line, width, &mut folded);
+        }
+        Cow::Owned(folded)
+    }
+
     /// Cuts a text without control characters in the middle, so that it takes no more than a number of columns.
     pub(crate) fn cut(self, text: &str, limit: usize) -> Cow<'_, str> {
         if columns(text) <= limit {
@@ -50,6 +63,36 @@ impl Screen {
         let behind = tail(text, rest / 2);
         let before = head(text, rest - columns(behind));
         Cow::Owned(format!("{before}{mark}{behind}"))
+    }
+}
+
+/// Writes a line in lines of a width.
+fn fold(line: &str, width: usize, folded: &mut String) {
+    let blank = line.len() - line.trim_start_matches(' ').len();
+    let rest = &line[blank..];
+    let digits = rest.len() - rest.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+    let number = if digits > 0 && rest[digits..].starts_with("  ") { digits + 2 } else { 0 };
+    let indent = blank + number + 2;
+    let (mut column, mut is_first) = (blank, true);
+    folded.push_str(&line[..blank]);
+    let mut gap = 0;
+    for word in rest.split(' ') {
+        // Columns are parted by several blanks.
+        if word.is_empty() {
+            gap += 1;
+            continue;
+        }
+        if !is_first && column + gap + columns(word.trim_end_matches('\n')) > width {
+            folded.push('\n');
+            folded.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else {
+            folded.extend(std::iter::repeat_n(' ', gap));
+            column += gap;
+        }
+        folded.push_str(word);
+        column += columns(word);
+        (gap, is_first) = (1, false);
     }
 }
 
@@ -163,6 +206,26 @@ mod tests {
             let cut = screen.cut(text, limit);
             assert_eq!(cut, expected, "{text} in {limit}");
             assert!(columns(&cut) <= limit);
+        }
+    }
+
+    #[test]
+    fn lines_end_between_words() {
+        for (width, text, expected) in [
+            (None, "one two three\n", "one two three\n"),
+            (Some(13), "one two three\n", "one two three\n"),
+            (Some(12), "one two three\n", "one two\n  three\n"),
+            (Some(8), "  one two three\nfour\n", "  one\n    two\n    three\nfour\n"),
+            // A numbered line goes on below its text.
+            (Some(12), "12  exec#a   requires b\n", "12  exec#a\n      requires\n      b\n"),
+            (Some(16), "1  a      b  c d e f\n", "1  a      b  c d\n     e f\n"),
+            (Some(6), "see /a/long/path on\n", "see\n  /a/long/path\n  on\n"),
+            (Some(3), "long", "long"),
+            (Some(5), "日本 日本", "日本\n  日本"),
+            (Some(4), "\n\na\n", "\n\na\n"),
+        ] {
+            let screen = Screen { width, is_unicode: true };
+            assert_eq!(screen.folded(text), expected, "{text:?} in {width:?}");
         }
     }
 }

@@ -35,10 +35,10 @@ pub(super) fn approve(arguments: &ApproveArguments, path: &Path, console: &Conso
     let bytes = statement
         .bytes()
         .map_err(|error| CommandError::new("the statement can't be written").caused_by(&error))?;
-    console.print(&overview(&statement))?;
+    console.print_words(&overview(&statement))?;
     if arguments.export {
         let paths = manifest.write_statement(&bytes, None).map_err(|error| not_approved(&error))?;
-        return console.print(&format!(
+        return console.print_words(&format!(
             "wrote {}; sign it with: ssh-keygen -Y sign -n {MANIFEST_NAMESPACE} -f KEY {}\n",
             paths.statement.display(),
             paths.statement.display()
@@ -52,7 +52,7 @@ pub(super) fn approve(arguments: &ApproveArguments, path: &Path, console: &Conso
     let (signature, by) = session.governance().sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref())?;
     let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| not_approved(&error))?;
     let by = by.map_or_else(String::new, |by| format!(" by {}", escape_control(&by.principal)));
-    console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths)))
+    console.print_words(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths)))
 }
 
 fn not_approved(error: &dyn std::error::Error) -> CommandError {
@@ -101,7 +101,7 @@ fn add_signature(
             .map_err(|error| not_approved(&error))?;
     }
     let paths = manifest.write_statement(&statement, Some(&text)).map_err(|error| not_approved(&error))?;
-    console.print(&format!("signed: {}\n", written(&paths)))
+    console.print_words(&format!("signed: {}\n", written(&paths)))
 }
 
 fn written(paths: &StatementPaths) -> String {

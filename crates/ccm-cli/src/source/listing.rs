@@ -74,7 +74,11 @@ fn list(arguments: &SourceListArguments, console: &Console) -> CommandResult {
             text
         }
     };
-    console.print(&text)
+    if arguments.output.format == DocumentFormat::Text {
+        console.print_words(&text)
+    } else {
+        console.print(&text)
+    }
 }
 
 fn row(source: &FollowedSource) -> [String; 6] {
@@ -113,9 +117,8 @@ fn forget(arguments: &SourceForgetArguments, console: &Console) -> CommandResult
     let session = session::open_with(console, &arguments.state);
     let name = &arguments.name;
     match session.forget_source(name) {
-        Ok(true) => {
-            console.print(&format!("forgot {}; its next version is a first one\n", escape_control(name)))
-        }
+        Ok(true) => console
+            .print_words(&format!("forgot {}; its next version is a first one\n", escape_control(name))),
         Ok(false) => Err(unknown(name)),
         Err(error) => Err(source_error(&error).therefore("nothing was changed")),
     }
@@ -132,7 +135,7 @@ fn rewind(arguments: &SourceRewindArguments, console: &Console) -> CommandResult
     let Some(record) = record else { return Err(unknown(name)) };
     let (current, accepted) = (&record.current().version, &record.accepted.version);
     let until = if arguments.forward { String::new() } else { format!(", until one comes after {accepted}") };
-    console.print(&format!("{}: runs apply {current}{until}\n", escape_control(name)))
+    console.print_words(&format!("{}: runs apply {current}{until}\n", escape_control(name)))
 }
 
 fn unknown(name: &str) -> CommandError {

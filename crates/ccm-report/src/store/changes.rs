@@ -82,7 +82,8 @@ impl ResourceChanges<'_> {
         let name = escape_control(&self.resource.to_string()).into_owned();
         let Some((last, earlier)) = self.changes.split_first() else {
             let runs = if self.searched == 1 { "run" } else { "runs" };
-            return format!("no change of {name} is recorded in {} {runs}\n", self.searched);
+            let text = format!("no change of {name} is recorded in {} {runs}\n", self.searched);
+            return history.screen.folded(&text).into_owned();
         };
         let ResourceChange { run, event } = last;
         let mut text = format!(
@@ -96,6 +97,7 @@ impl ResourceChanges<'_> {
             text += &format!(", started by {}", escape_control(&started_by.label()));
         }
         text += "\n";
+        text = history.screen.folded(&text).into_owned();
         let line = EventLine::Transaction(Box::new(event.clone()));
         text += &report_of([Event::from(line)], history.screen);
         let action = event.action.as_deref();

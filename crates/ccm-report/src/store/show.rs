@@ -85,7 +85,7 @@ impl History {
             let (version, digest) = (escape_control(&version), escape_control(digest));
             text += &format!("source {name}, {version}, {digest}\n");
         }
-        text + &run.result_text(events, self.screen)
+        self.screen.folded(&text).into_owned() + &run.result_text(events, self.screen)
     }
 }
 

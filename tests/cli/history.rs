@@ -16,7 +16,7 @@ fn a_run_is_listed_and_shown() {
     let heads = ["BEGIN", "DURATION", "RUN", "EXIT", "RESOURCES", "BY", "MANIFEST"];
     let head = listed.stdout.lines().next().unwrap_or_default();
     assert_eq!(head.split_whitespace().collect::<Vec<_>>(), heads);
-    let counts = "5: 1 unchanged, 1 changed, 1 refreshed, 1 failed, 1 skipped  ";
+    let counts = "5: 1 unchanged, 1 changed, 1 refreshed, 1 failed, 1 dependency failed  ";
     expect_output(&listed, 0, &["  4     ", counts, "[dir]/manifest.yaml\n"]);
     let called = ccm(&scratch, &["history", "--output", "json"]).run();
     let runs: Value = serde_json::from_str(&called.stdout).expect("a list");

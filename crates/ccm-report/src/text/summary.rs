@@ -91,14 +91,8 @@ pub(crate) fn counted_briefly(run: &RunSummary) -> String {
     }
 }
 
-/// Returns the counts that are not zero, in the words of the list of runs, which does not say why resources were
-/// skipped.
+/// Returns the counts that are not zero, for the list of runs.
 pub(crate) fn counted(run: &RunSummary) -> String {
-    let is_skipped =
-        |group: &CountedGroup| matches!(group, CountedGroup::SkippedAfterFailure | CountedGroup::Skipped);
-    let (skipped, others): (Vec<_>, Vec<_>) = counts::counted(run).partition(|(group, _)| is_skipped(group));
-    let skipped: usize = skipped.iter().map(|(_, count)| count).sum();
-    let skipped = (skipped > 0).then_some((CountedGroup::Skipped, skipped));
-    let shown = others.into_iter().chain(skipped).map(|(group, count)| format!("{count} {}", group.words()));
+    let shown = counts::counted(run).map(|(group, count)| format!("{count} {}", group.words()));
     shown.collect::<Vec<_>>().join(", ")
 }

@@ -102,7 +102,9 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
         }
         Some(WouldChange { resource, is_related: false }) => {
             // The failure and the change may be unrelated, and a misspelt name looks the same.
-            result.warnings.push(format!("a run would fail now: {}", failure.one_line()));
+            result
+                .warnings
+                .push(format!("unless {resource} provides it, a run fails: {}", failure.one_line()));
             not_known(step, result, &resource, None)
         }
         None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),

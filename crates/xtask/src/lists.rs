@@ -2,6 +2,8 @@
 
 use ccm_data::validators::VALIDATORS;
 use ccm_expr::FunctionDoc;
+use ccm_runtime::policy::policy_schema;
+use serde_json::Value;
 
 use crate::cell;
 
@@ -11,7 +13,10 @@ pub(crate) fn of(name: &str) -> Result<String, String> {
         "functions" => Ok(functions()),
         "validators" => Ok(validators()),
         "facts" => Ok(facts()),
-        _ => Err(format!("there is no list of `{name}`")),
+        _ => match name.strip_prefix("keys of ") {
+            Some(section) => keys_of_policy(section),
+            None => Err(format!("there is no list of `{name}`")),
+        },
     }
 }
 
@@ -58,6 +63,29 @@ fn facts() -> String {
         table += &row(&[&code(fact.path), fact.kind.name(), &cell(fact.description), &code(fact.example)]);
     }
     table
+}
+
+/// Returns the keys of a section of the policy: those of the schema, whose descriptions end with the default.
+fn keys_of_policy(section: &str) -> Result<String, String> {
+    let schema = policy_schema();
+    let unknown = || format!("the policy has no section `{section}`");
+    let found = section.split('.').try_fold(&schema, |schema, key| schema["properties"].get(key));
+    let found = found.ok_or_else(unknown)?;
+    // The values of a map with names of its own.
+    let found = match &found["additionalProperties"]["anyOf"][0] {
+        Value::Object(_) => &found["additionalProperties"]["anyOf"][0],
+        _ => found,
+    };
+    let mut table = "| Key | Default | Meaning |\n|---|---|---|\n".to_owned();
+    for (key, schema) in found["properties"].as_object().ok_or_else(unknown)? {
+        let description = schema["description"].as_str().unwrap_or_default();
+        let (meaning, default) = match description.split_once(" Default: ") {
+            Some((meaning, default)) => (meaning, default.trim_end_matches('.')),
+            None => (description, "—"),
+        };
+        table += &row(&[&code(key), &cell(default), &cell(meaning)]);
+    }
+    Ok(table)
 }
 
 fn row(cells: &[&str]) -> String {

@@ -161,15 +161,15 @@ section! {
         /// Allow sockets of this machine.
         unix_sockets: bool { default: Some("`false`") },
         /// Directories that may be written.
-        write: Paths as Vec<String> { noun: Some("a list of directories") },
+        write: Paths as Vec<String> { noun: Some("a list of directories"), default: Some("none") },
         /// Directories that may be read.
-        read: Paths as Option<Vec<String>> { noun: Some("a list of directories"), default: Some("all") },
+        read: Paths as Option<Vec<String>> { noun: Some("a list of directories"), default: Some("every directory") },
         /// Limit of memory, such as `2GiB`.
-        memory: ByteSize as Option<u64>,
+        memory: ByteSize as Option<u64> { default: Some("no limit") },
         /// Limit of processes.
-        processes: Integer<1, 1_000_000> as Option<i64>,
+        processes: Integer<1, 1_000_000> as Option<i64> { default: Some("no limit") },
         /// Programs that may start: `analysed`, `any`, or a list of paths.
-        programs: Option<ProgramSet>,
+        programs: Option<ProgramSet> { default: Some("as `sandbox: programs`") },
     }
 }
 
@@ -236,9 +236,9 @@ section! {
         /// Number of characters of output that a caller gets.
         output: Integer<1, 10_000_000> as i64 { default: Some("10000") },
         /// Number of calls in a time, such as `60/1m`.
-        calls: CallRate as Option<(i64, Duration)>,
+        calls: CallRate as Option<(i64, Duration)> { default: Some("no limit") },
         /// Number of calls at the same time.
-        parallel: Integer<1, 1000> as Option<i64>,
+        parallel: Integer<1, 1000> as Option<i64> { default: Some("no limit") },
     }
 }
 

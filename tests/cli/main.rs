@@ -51,6 +51,7 @@ mod packages;
 mod pause;
 mod pending_refreshes;
 mod policy;
+mod programs_beside;
 mod readers;
 mod record;
 mod recorded_diffs;

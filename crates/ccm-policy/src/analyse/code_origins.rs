@@ -87,7 +87,7 @@ impl Analyser<'_> {
         context: &CommandContext,
     ) {
         let Some(value) = value else { return };
-        if super::variables::starts_program(name) && value.text().is_none() {
+        if super::variable_names::starts_program(name) && value.text().is_none() {
             self.unknown_origin(index, value);
         }
         if !VARIABLES.contains(&name) {

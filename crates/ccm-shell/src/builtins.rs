@@ -243,9 +243,13 @@ impl Follower<'_> {
         self.finish(command);
         let mut inner = state.clone();
         inner.invalidate();
+        // Corrected at the end, if the text changes its directory anywhere.
+        inner.directories = Arc::clone(&state.directories);
+        let start = self.commands.len();
         let is_condition = std::mem::take(&mut self.is_condition);
         let input = std::mem::replace(&mut self.input, ShellInput::Unknown);
         self.inner_text(&text, &mut inner, span)?;
+        self.traps.push(start..self.commands.len());
         self.input = input;
         self.is_condition = is_condition;
         if !at_exit_alone {

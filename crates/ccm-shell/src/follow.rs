@@ -42,6 +42,7 @@ pub fn read(
     let mut follower = Follower::new(dialect, budget);
     follower.text(parsed, &mut state, whole)?;
     follower.fork_bombs()?;
+    follower.settle_traps(context.directory);
     let commands = follower.commands;
     budget.leave();
     Ok(ShellReading { commands })
@@ -68,6 +69,8 @@ pub(crate) struct Follower<'b> {
     /// Number of background commands, pipelines and substitutions around the current command.
     pub(crate) forks: u32,
     calls: Vec<FunctionStart>,
+    /// Ranges of the commands of traps.
+    pub(crate) traps: Vec<Range<usize>>,
 }
 
 /// Start of a function or program by a command of a function.
@@ -94,6 +97,7 @@ impl<'b> Follower<'b> {
             current_function: None,
             forks: 0,
             calls: Vec::new(),
+            traps: Vec::new(),
         }
     }
 

@@ -62,6 +62,7 @@ mod reading;
 mod simple;
 mod span;
 mod state;
+mod traps;
 mod tree;
 mod unreadable;
 mod variable_builtins;

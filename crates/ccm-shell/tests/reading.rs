@@ -142,7 +142,17 @@ fn every_part_of_a_text_is_read() {
         ("command a; exec b; command -v c", &["a", "b", "builtin command -v c"]),
         ("eval 'a; b' c", &["builtin eval a; b c", "a", "b c"]),
         ("eval \"$x\"", &["builtin eval ‹$x› (Code)"]),
-        ("trap 'rm x' EXIT", &["builtin trap rm x EXIT", "rm x (any input) (anywhere)"]),
+        ("trap 'rm x' EXIT", &["builtin trap rm x EXIT", "rm x (any input)"]),
+        // A text that leaves its directory, or may do so, leaves it before the trap runs.
+        (
+            "trap 'rm x' EXIT; cd d",
+            &["builtin trap rm x EXIT", "rm x (any input) (anywhere)", "builtin cd d"],
+        ),
+        ("trap 'rm x' EXIT; $y d", &["builtin trap rm x EXIT", "rm x (any input) (anywhere)", "‹$y…› d"]),
+        (
+            "trap 'rm x' EXIT; . ./y",
+            &["builtin trap rm x EXIT", "rm x (any input) (anywhere)", "builtin . ./y (SourcedFile)"],
+        ),
         ("trap - INT", &["builtin trap - INT"]),
         (". ./x; p $HOME", &["builtin . ./x (SourcedFile)", "p ‹$HOME…› (anywhere)"]),
     ]);

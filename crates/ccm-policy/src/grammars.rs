@@ -10,6 +10,7 @@ mod make;
 mod options;
 mod sed;
 mod split_string;
+mod sqlite;
 mod statements;
 
 pub(crate) use awk::read_awk;
@@ -17,10 +18,8 @@ pub(crate) use make::{MakePiece, read_make};
 pub(crate) use options::{ExactArguments, OptionGrammar};
 pub(crate) use sed::read_sed;
 pub(crate) use split_string::split_string;
-pub(crate) use statements::{
-    only_reads_sqlite, read_dc, read_mysql, read_psql, read_psql_input, read_sqlite, read_sqlite_input,
-    shell_of_command,
-};
+pub(crate) use sqlite::{only_reads_sqlite, read_sqlite, read_sqlite_input};
+pub(crate) use statements::{read_dc, read_mysql, read_psql, read_psql_input, shell_of_command};
 
 /// Reason for which a text is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,42 +1,6 @@
-//! Texts of database clients and of `dc`: SQL, and commands of the client itself.
+//! Texts of psql, mysql and `dc`: SQL, and commands of the client itself.
 
 use super::{NotExact, TextAction};
-
-/// Commands of the sqlite shell that print or set how something is printed.
-const SQLITE_COMMANDS: [&str; 28] = [
-    "bail",
-    "binary",
-    "changes",
-    "databases",
-    "dbinfo",
-    "dump",
-    "echo",
-    "eqp",
-    "exit",
-    "explain",
-    "fullschema",
-    "headers",
-    "help",
-    "indexes",
-    "indices",
-    "limit",
-    "mode",
-    "nullvalue",
-    "parameter",
-    "print",
-    "quit",
-    "schema",
-    "separator",
-    "show",
-    "stats",
-    "tables",
-    "timeout",
-    "timer",
-];
-
-/// Words of SQL with which sqlite opens files or loads code.
-const SQLITE_WORDS: [&str; 8] =
-    ["attach", "edit", "fsdir", "load_extension", "readfile", "writefile", "zipfile", "fts3_tokenizer"];
 
 /// Words of SQL with which the server of psql opens files or runs programs.
 const POSTGRES_WORDS: [&str; 14] = [
@@ -60,90 +24,17 @@ const POSTGRES_WORDS: [&str; 14] = [
 const MYSQL_WORDS: [&str; 6] = ["dumpfile", "infile", "load_file", "outfile", "plugin", "soname"];
 
 /// Returns the words of SQL, in lower case.
-fn words(sql: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(sql: &str) -> impl Iterator<Item = String> {
     let parts = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     parts.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
 }
 
 /// Refuses SQL with one of some words, wherever the word stands.
-fn check_words(sql: &str, refused: &[&str]) -> Result<(), NotExact> {
+pub(super) fn check_words(sql: &str, refused: &[&str]) -> Result<(), NotExact> {
     if words(sql).any(|word| refused.contains(&&*word)) {
         return Err(NotExact("a statement that opens files, loads code or runs programs"));
     }
     Ok(())
-}
-
-/// Returns the actions of a word for sqlite: one command of its shell, or SQL.
-pub(crate) fn read_sqlite(text: &str) -> Result<Vec<TextAction>, NotExact> {
-    let Some(command) = text.strip_prefix('.') else {
-        check_words(text, &SQLITE_WORDS)?;
-        let all: Vec<String> = words(text).collect();
-        let writes =
-            all.windows(2).any(|pair| matches!(pair, [one, other] if one == "vacuum" && other == "into"));
-        return if writes { Err(NotExact("a statement that writes a file")) } else { Ok(Vec::new()) };
-    };
-    let has_quotes = command.contains(['"', '\'', '\\']);
-    let mut parts = command.split_ascii_whitespace();
-    let name = parts.next().unwrap_or_default();
-    let arguments: Vec<&str> = parts.collect();
-    let object = |at: usize| arguments.get(at).map(ToString::to_string).filter(|_| !has_quotes);
-    match (name, &*arguments) {
-        ("shell" | "system", _) => Ok(vec![TextAction::Shell(
-            Some(arguments.join(" ")).filter(|text| !has_quotes && !text.is_empty()),
-        )]),
-        ("read", [file]) if !file.starts_with(['|', '"', '\'']) => Ok(vec![TextAction::Script(object(0))]),
-        ("import", [file, _]) if !file.starts_with(['|', '"', '\'', '-']) => {
-            Ok(vec![TextAction::Read(object(0))])
-        }
-        ("output" | "once", [file]) if !file.starts_with(['|', '"', '\'', '-']) => {
-            Ok(vec![TextAction::Write(object(0))])
-        }
-        // The words behind the bar are joined again, for a shell.
-        ("output" | "once", [program, rest @ ..])
-            if program.starts_with('|') && !text.contains(['"', '\'', '\\']) =>
-        {
-            let mut command = program.trim_start_matches('|').to_owned();
-            for word in rest {
-                command.push(' ');
-                command += word;
-            }
-            Ok(vec![TextAction::Piped(Some(command))])
-        }
-        ("output", []) => Ok(Vec::new()),
-        ("backup" | "save" | "clone" | "open", [file]) if !file.starts_with('-') => {
-            Ok(vec![TextAction::Write(object(0))])
-        }
-        (name, _) if SQLITE_COMMANDS.contains(&name) => Ok(Vec::new()),
-        _ => Err(NotExact("a command of sqlite that is not known")),
-    }
-}
-
-/// Returns `true` if a word for sqlite changes no database.
-pub(crate) fn only_reads_sqlite(text: &str) -> bool {
-    if text.starts_with('.') {
-        return read_sqlite(text).is_ok_and(|actions| actions.is_empty());
-    }
-    let text = text.trim();
-    let is_single = !text.trim_end_matches(';').contains(';');
-    let first = words(text).next().unwrap_or_default();
-    is_single && matches!(&*first, "select" | "explain" | "values")
-        || first == "pragma" && is_single && !text.contains(['=', '('])
-}
-
-/// Returns the actions of the standard input of sqlite.
-pub(crate) fn read_sqlite_input(text: &str) -> Result<Vec<TextAction>, NotExact> {
-    let mut actions = Vec::new();
-    let mut sql = String::new();
-    for line in text.lines() {
-        if line.trim_start().starts_with('.') {
-            actions.extend(read_sqlite(line.trim_start())?);
-        } else {
-            sql += line;
-            sql.push('\n');
-        }
-    }
-    actions.extend(read_sqlite(sql.trim_start_matches('.'))?);
-    Ok(actions)
 }
 
 /// Returns the actions of `psql -c`: one command of psql, or SQL for the server.
@@ -257,17 +148,7 @@ mod tests {
         let unknown = || Ok(vec![TextAction::Shell(None)]);
         let harmless = || Ok(Vec::new());
         for (read, text, expected) in [
-            (read_sqlite as Read, "select * from t where note = 'credit'", harmless()),
-            (read_sqlite, ".shell rm -r x", shell("rm -r x")),
-            (read_sqlite, ".system echo \"a b\"", unknown()),
-            (read_sqlite, ".tables", harmless()),
-            (read_sqlite, ".mode csv", harmless()),
-            (read_sqlite, ".read x.sql", Ok(vec![TextAction::Script(Some("x.sql".to_owned()))])),
-            (read_sqlite, ".output /etc/x", Ok(vec![TextAction::Write(Some("/etc/x".to_owned()))])),
-            (read_sqlite, ".once |sort -u", Ok(vec![TextAction::Piped(Some("sort -u".to_owned()))])),
-            (read_sqlite, ".import f t", Ok(vec![TextAction::Read(Some("f".to_owned()))])),
-            (read_sqlite_input, "select 1;\n  .shell ls\n", shell("ls")),
-            (read_psql, "select 1; update t set a = 2", harmless()),
+            (read_psql as Read, "select 1; update t set a = 2", harmless()),
             (read_psql, "\\! rm -r x", shell("rm -r x")),
             (read_psql, "\\!", unknown()),
             (read_psql, "\\dt+ public.*", harmless()),
@@ -284,15 +165,7 @@ mod tests {
             assert_eq!(read(text), expected, "{text}");
         }
         for (read, text) in [
-            (read_sqlite as Read, "select writefile('/etc/x', 1)"),
-            (read_sqlite, "SELECT \"Load_Extension\"('x')"),
-            (read_sqlite, "attach '/etc/x' as y"),
-            (read_sqlite, "vacuum into 'x'"),
-            (read_sqlite, ".sh ls"),
-            (read_sqlite, ".read '|ls'"),
-            (read_sqlite, ".once -e"),
-            (read_sqlite, ".output |'ls'"),
-            (read_psql, "\\d x \\! id"),
+            (read_psql as Read, "\\d x \\! id"),
             (read_psql, "\\o |id"),
             (read_psql, "\\echo `id`"),
             (read_psql, "\\copy t from program 'id'"),

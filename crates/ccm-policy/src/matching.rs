@@ -6,8 +6,9 @@ use ccm_model::Glob;
 
 use arguments::{compare_arguments, compare_option};
 
-use crate::analysis::AnalysedCommand;
+use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
 use crate::links::LinkDestination;
 use crate::resource_names::compare_resource;
 use crate::rule::RuleMatch;
@@ -79,6 +80,9 @@ impl RuleMatch {
             let each = self.programs.iter().map(|glob| compare_program(glob, command, purpose));
             result = result.min(each.max().unwrap_or(Matching::No));
         }
+        if result == Matching::No && purpose == MatchPurpose::Restrict {
+            return Matching::at_most_possible(self.may_be_started(command));
+        }
         if result > Matching::No
             && let Some(patterns) = &self.arguments
         {
@@ -90,6 +94,27 @@ impl RuleMatch {
             }
         }
         result
+    }
+
+    /// Returns `true` if a word of a command, whose effects are not known, may start a program of the rule.
+    fn may_be_started(&self, command: &AnalysedCommand) -> bool {
+        command.possible_programs().any(|(position, name)| {
+            let is_named = |glob: &Glob| !glob.as_str().contains('/') && glob.matches(name);
+            let matches_words = || {
+                let words = command.words.get(position..).unwrap_or_default().to_vec();
+                let is_operand = |word: &&AnalysedWord| !word.shown.starts_with('-');
+                let operands = words.iter().skip(1).filter(is_operand).cloned().collect();
+                let started = AnalysedCommand { words, operands, options: Vec::new(), ..command.clone() };
+                let arguments = self.arguments.as_ref();
+                arguments.is_none_or(|patterns| {
+                    compare_arguments(patterns, &started, MatchPurpose::Restrict) != Matching::No
+                }) && self
+                    .options
+                    .iter()
+                    .all(|option| compare_option(option, &started, MatchPurpose::Restrict) != Matching::No)
+            };
+            self.programs.iter().any(is_named) && matches_words()
+        })
     }
 
     fn compare_effects(&self, subject: Subject<'_>, purpose: MatchPurpose) -> Matching {
@@ -116,8 +141,23 @@ impl RuleMatch {
         if resource_of_change == Some(Matching::No) {
             return Matching::No;
         }
+        // A program or option that the tables do not list may change what it is given.
+        let is_unlisted = |command: &AnalysedCommand| {
+            command.findings.iter().any(|finding| finding.class == GuardClass::OptionUnknown)
+        };
+        let may_change = match subject {
+            Subject::Command(command) => {
+                purpose == MatchPurpose::Restrict
+                    && self.path.is_some()
+                    && self.effects.iter().any(|kind| has_path(*kind))
+                    && is_unlisted(command)
+            }
+            Subject::Change(_) => false,
+        };
         let concerned = effects.iter().filter(|effect| {
-            let is_kind = self.effects.is_empty() || self.effects.contains(&effect.kind);
+            let is_kind = self.effects.is_empty()
+                || self.effects.contains(&effect.kind)
+                || may_change && effect.kind == EffectKind::Read;
             let is_path = self.path.is_none() || has_path(effect.kind);
             let is_resource =
                 self.resource.is_none() || resource_of_change.is_some() || effect.kind.names_objects();

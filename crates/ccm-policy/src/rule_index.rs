@@ -61,6 +61,9 @@ impl RuleIndex {
                     // A program that is not known may be any.
                     return (0..self.count).collect();
                 }
+                if command.has_unknown_effects() {
+                    return (0..self.count).collect();
+                }
                 (self.named(names.into_iter().flatten()), &command.effects)
             }
         };

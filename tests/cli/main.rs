@@ -73,6 +73,7 @@ mod timer;
 mod timer_of_package;
 mod tool;
 mod tool_approvals;
+mod tool_daily_work;
 mod tracing;
 mod trees;
 mod units;

@@ -18,6 +18,7 @@ mod effect;
 mod examples;
 mod grammars;
 mod guard_class;
+mod helper_programs;
 mod lifting;
 mod links;
 mod lookup;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ccm_host::{AllowedPrograms, SandboxLimit, SandboxLimits, SandboxRequest, Workdir};
+use ccm_host::{AllowedPrograms, SandboxLimit, SandboxLimits, SandboxRequest, Workdir, canonical_path};
 use ccm_policy::{Analysis, EffectKind, Policy, PolicyDecision, PolicyProfile, ProgramSet};
 use serde_json::{Value, json};
 
@@ -17,6 +17,16 @@ const FIXED: [&str; 2] = [".git/hooks", ".git/config"];
 
 /// Directories of the root that a profile without a list for reading opens.
 const READABLE: [&str; 8] = ["/etc", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/var"];
+
+/// Programs that show which packages are installed, and the database that they read. It holds no secrets.
+const PACKAGE_DATABASES: [(&str, &str); 6] = [
+    ("dpkg", "/var/lib/dpkg"),
+    ("dpkg-query", "/var/lib/dpkg"),
+    ("apt", "/var/lib/dpkg"),
+    ("apt-cache", "/var/lib/dpkg"),
+    ("rpm", "/var/lib/rpm"),
+    ("pacman", "/var/lib/pacman/local"),
+];
 
 /// Sandbox of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +64,21 @@ pub(crate) fn choose(
         (NO_NETWORK, _) | (_, None) => SandboxRequest { workdir: Workdir::At(workspace.to_owned()), ..base },
         (_, Some(own)) => of_profile(own, analysis, workspace, base),
     };
+    let read = [request.read, package_databases(analysis)].concat();
+    let request = SandboxRequest { read, ..request };
     CallSandbox {
         profile: profile.to_owned(),
         request: Some(request),
         programs: allowed_programs(programs, analysis),
     }
+}
+
+/// Returns the databases of packages that the commands read, as far as this machine has them.
+fn package_databases(analysis: &Analysis) -> Vec<PathBuf> {
+    let names: Vec<&str> = analysis.commands.iter().filter_map(|command| command.base_name()).collect();
+    let listed = PACKAGE_DATABASES.iter().filter(|(name, _)| names.contains(name));
+    let databases: BTreeSet<PathBuf> = listed.map(|(_, path)| PathBuf::from(path)).collect();
+    databases.into_iter().filter(|path| canonical_path(path).is_some()).collect()
 }
 
 /// Returns the profile of a decision.
@@ -144,7 +164,8 @@ fn allowed_programs(set: &ProgramSet, analysis: &Analysis) -> Option<AllowedProg
         ProgramSet::Analysed => {
             let locations =
                 analysis.commands.iter().filter_map(|command| command.program.as_ref()?.location.as_ref());
-            locations.map(|location| PathBuf::from(&location.path)).collect()
+            let helpers = analysis.helper_programs()?;
+            locations.map(|location| &*location.path).chain(helpers).map(PathBuf::from).collect()
         }
     };
     Some(AllowedPrograms { programs: programs.into_iter().collect(), are_analysed: true })

@@ -8,6 +8,7 @@ mod calculators;
 mod code;
 mod code_origins;
 mod command_lines;
+mod compilers;
 mod containers;
 mod credentials;
 mod curl_globs;
@@ -19,6 +20,7 @@ mod env;
 mod exact;
 mod find;
 mod findings;
+mod formatters;
 mod git;
 mod handlers;
 mod interpreter_variables;
@@ -35,6 +37,7 @@ mod parallel;
 mod path_effects;
 mod paths;
 mod perl;
+mod possible_options;
 mod program_names;
 mod programs;
 mod projects;
@@ -134,7 +137,8 @@ enum CommandInput {
     Empty,
     Text(ShellWord),
     File(ShellWord),
-    Pipe,
+    /// Output of commands of the text, by their range; an empty range if they are not known.
+    Pipe(Range<usize>),
     Unknown,
 }
 

@@ -69,9 +69,9 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or_else(|| self.span(index));
         match context.input.clone() {
             CommandInput::Empty => {}
-            CommandInput::Pipe | CommandInput::Unknown => self.code_from_pipe(index, name, span),
+            CommandInput::Pipe(_) | CommandInput::Unknown => self.code_from_pipe(index, name, span),
             CommandInput::File(file) => {
-                let context = CommandContext { input: CommandInput::Pipe, ..context.clone() };
+                let context = CommandContext { input: CommandInput::Pipe(0..0), ..context.clone() };
                 self.script(index, &file, name, commands, &context);
             }
             CommandInput::Text(text) => {

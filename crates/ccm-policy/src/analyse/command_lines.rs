@@ -15,6 +15,8 @@ pub(super) struct CalledProgram {
     pub(super) levels: Vec<&'static ProgramEntry>,
     /// Names of the subcommands.
     pub(super) action: String,
+    /// The first operand ends the options.
+    pub(super) stops: bool,
 }
 
 impl Analyser<'_> {
@@ -31,6 +33,7 @@ impl Analyser<'_> {
         let stops = syntax == ProgramSyntax::Posix || entry.has_subcommands();
         let words = all.get(1..).unwrap_or_default();
         let mut parsed = arguments::parse(words, &table, syntax, stops);
+        let mut ends = syntax == ProgramSyntax::Posix;
         let mut action = String::new();
         let mut level = entry;
         let mut levels = vec![entry];
@@ -60,7 +63,8 @@ impl Analyser<'_> {
             if next.syntax != ProgramSyntax::Gnu {
                 syntax = next.syntax;
             }
-            let stops = next.stops || next.syntax == ProgramSyntax::Posix || next.has_subcommands();
+            ends = next.stops || next.syntax == ProgramSyntax::Posix;
+            let stops = ends || next.has_subcommands();
             self.record(index, std::iter::once(first));
             let inner = parsed.operands.get(1..).unwrap_or_default();
             let further = arguments::parse(inner, &table, syntax, stops);
@@ -73,7 +77,7 @@ impl Analyser<'_> {
         if !levels.iter().any(|level| level.is_open) {
             self.unlisted_options(index, name, &parsed);
         }
-        CalledProgram { parsed, levels, action }
+        CalledProgram { parsed, levels, action, stops: ends }
     }
 
     /// Reports options that the table does not list.

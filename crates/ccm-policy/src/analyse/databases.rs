@@ -294,7 +294,7 @@ impl Analyser<'_> {
     ) {
         match call.context.input.clone() {
             CommandInput::Empty => {}
-            CommandInput::Pipe | CommandInput::Unknown => {
+            CommandInput::Pipe(_) | CommandInput::Unknown => {
                 self.not_exact(call, "what comes from a pipe", self.span(call.index));
             }
             CommandInput::File(file) => {

@@ -31,7 +31,7 @@ impl Analyser<'_> {
                     self.effect(call.index, Effect::new(EffectKind::Write, None));
                 }
             }
-            "unzip" | "unrar" => match call.parsed.value_of("-d") {
+            "unzip" => match call.parsed.value_of("-d") {
                 Some(target) => self.everything_below(call.index, &target.clone(), context),
                 None if call.parsed.has(&["-l", "-t", "-v", "-z", "-p", "-Z"]) => {}
                 None => self.writes_here(call.index, context),
@@ -108,7 +108,7 @@ impl Analyser<'_> {
     }
 
     /// Returns `true` if a word is known to name a file.
-    fn is_file(&self, word: &ShellWord, directories: &std::sync::Arc<ShellDirectories>) -> bool {
+    pub(super) fn is_file(&self, word: &ShellWord, directories: &std::sync::Arc<ShellDirectories>) -> bool {
         let paths = paths::resolve(word, directories);
         let is_file = |path: &WordPath| {
             let known = path.path.as_ref().filter(|_| !path.is_partial && !path.is_pattern);

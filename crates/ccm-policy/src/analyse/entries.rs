@@ -5,6 +5,7 @@ use ccm_shell::{ShellCommand, ShellDialect, ShellWord};
 use super::arguments::ParsedArguments;
 use super::command_lines::{CalledProgram, is_report};
 use super::objects::CalledObject;
+use super::started::StartedForm;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -27,6 +28,8 @@ pub(super) struct Call<'c> {
     pub(super) objects: Vec<CalledObject>,
     /// Code was named: nothing is read from standard input.
     pub(super) has_code: bool,
+    /// The package whose program is run lies in the workspace, so that nothing is fetched.
+    pub(super) is_installed: bool,
 }
 
 impl Analyser<'_> {
@@ -46,15 +49,20 @@ impl Analyser<'_> {
         }
         let name = all.first().and_then(ShellWord::text).unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let CalledProgram { parsed, levels, action } = self.command_line(index, entry, all, &name);
+        let called = self.command_line(index, entry, all, &name);
+        let CalledProgram { parsed, levels, action, .. } = &called;
         let level = levels.last().copied().unwrap_or(entry);
-        let is_report = levels.iter().any(|level| is_report(level, &parsed));
+        let is_report = levels.iter().any(|level| is_report(level, parsed));
         let mut operands: &[OperandRole] = &level.operands;
         let mut does: Vec<GuardClass> = levels.iter().flat_map(|level| level.does.iter().copied()).collect();
         let mut reads_code = level.reads_code;
         let mut writes_here = levels.iter().any(|level| level.writes_here);
         for (names, change) in levels.iter().flat_map(|level| &level.with) {
-            if !names.iter().any(|name| name.split('+').all(|name| parsed.has(&[name]))) {
+            let is_given = |name: &str| match name.strip_prefix('!') {
+                Some(name) => !parsed.has(&[name]),
+                None => parsed.has(&[name]),
+            };
+            if !names.iter().any(|name| name.split('+').all(is_given)) {
                 continue;
             }
             if change.has_operands {
@@ -64,19 +72,21 @@ impl Analyser<'_> {
             does.extend(&change.does);
             writes_here |= change.writes_here;
         }
+        self.possible_options(index, &name, &called, operands, commands);
         if name == "git" && does.contains(&GuardClass::Publish) {
             self.other_repository(index, context);
         }
         let mut call = Call {
             index,
             name: &name,
-            parsed: &parsed,
+            parsed,
             commands,
             operands: &parsed.operands,
             context: context.clone(),
             started_in: std::sync::Arc::clone(&context.directories),
             objects: Vec::new(),
             has_code: false,
+            is_installed: false,
         };
         match level.handler.as_deref() {
             Some("git_checkout") => self.git_checkout(&call),
@@ -97,9 +107,10 @@ impl Analyser<'_> {
         }
         self.operands(&mut call, operands);
         if !is_report {
-            self.project_of_directory(&call, &action);
+            self.project_of_directory(&call, action);
         }
-        self.handed_on(&call, &action);
+        self.handed_on(&call, action);
+        self.formatted(&call, action);
         self.odd_words(&call, all);
         self.shown_secrets(&call);
         self.written_below(&call);
@@ -112,8 +123,15 @@ impl Analyser<'_> {
             self.code_from_input(index, &name, commands, &call.context);
         }
         let objects = std::mem::take(&mut call.objects);
+        if self.is_own_mode(&call) {
+            self.effect(index, Effect::new(EffectKind::Permissions, None).with_action("chmod"));
+            does.retain(|class| *class != GuardClass::Permissions);
+        }
+        if call.is_installed {
+            does.retain(|class| *class != GuardClass::Package);
+        }
         if !is_report {
-            self.does(index, &name, &action, &does, &objects);
+            self.does(index, &name, action, &does, &objects);
         }
         if entry.downloads && !is_report {
             self.effect(index, Effect::new(EffectKind::Network, None));
@@ -128,6 +146,24 @@ impl Analyser<'_> {
                 let words = all.iter().skip(1).map(shell_words::with_placeholders);
                 for text in words.filter(|text| text.ends_with(';') || text.contains("#(")) {
                     self.unlisted(call.index, call.name, &text);
+                    self.format_of_tmux(call, &text);
+                }
+            }
+            "yarn" | "pnpm" => {
+                let mut rest = all.iter().skip(1);
+                while let Some(word) = rest.next() {
+                    let prefix = word.known_prefix();
+                    let is_shell = |name: &str| matches!(name, "--script-shell" | "--shell");
+                    let shell = match prefix.split_once('=') {
+                        Some((name, _)) if is_shell(name) => {
+                            Some(shell_words::without_prefix(word, name.len() + 1))
+                        }
+                        _ if is_shell(&prefix) => rest.next().cloned(),
+                        _ => None,
+                    };
+                    if let Some(shell) = shell {
+                        self.started(call, ArgumentRole::ProgramText, &shell, Some("--script-shell"));
+                    }
                 }
             }
             "at" | "batch" => {
@@ -150,6 +186,15 @@ impl Analyser<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Judges the commands `#(…)` of a format.
+    fn format_of_tmux(&mut self, call: &Call<'_>, text: &str) {
+        for part in text.split("#(").skip(1) {
+            let text = part.rsplit_once(')').map_or(part, |(text, _)| text);
+            let text = ShellWord::known(text, self.span(call.index));
+            self.started_command(call.index, StartedForm::Text, &text, &call.context);
         }
     }
 

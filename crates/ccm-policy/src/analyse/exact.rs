@@ -2,6 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellSpan, ShellWord};
 
+use super::possible_options::may_go_on;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{CodeSource, Effect};
@@ -44,6 +45,12 @@ impl Analyser<'_> {
         if let Some(option) = &parsed.unlisted {
             self.unlisted_option(call, option);
         }
+        let end = parsed.before_dashes.unwrap_or(parsed.operands.len());
+        let count = if grammar.stops { end.min(1) } else { end };
+        let values = parsed.options.iter().filter_map(|option| option.value.as_ref());
+        let values = values.filter(|word| may_go_on(word, call.commands));
+        let words = parsed.operands.iter().take(count).chain(values);
+        self.first_possible_option(call.index, call.name, words, call.commands);
         parsed
     }
 
@@ -107,7 +114,7 @@ impl Analyser<'_> {
                     self.shell_text(call.index, &word, ShellDialect::Sh, call.commands, &context);
                 }
                 TextAction::Piped(_) => {
-                    let piped = CommandContext { input: CommandInput::Pipe, ..context.clone() };
+                    let piped = CommandContext { input: CommandInput::Pipe(0..0), ..context.clone() };
                     self.shell_text(call.index, &word, ShellDialect::Sh, call.commands, &piped);
                 }
                 TextAction::Read(_) => self.read_path(call.index, &word, &context),

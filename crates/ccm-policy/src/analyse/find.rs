@@ -1,15 +1,18 @@
 //! `find`: its expression deletes, writes and runs commands.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_shell::{ShellCommand, ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
 
 use super::path_effects::Deletion;
+use super::possible_options::may_go_on;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::guard_class::GuardClass;
 
-const ALL: Deletion = Deletion { is_recursive: true, is_forced: true };
+/// Manner in which the files are deleted that `find` finds.
+pub(super) const ALL: Deletion = Deletion { is_recursive: true, is_forced: true, is_move: false };
 
 /// Parts of an expression without an argument.
 const ALONE: &str = "\
@@ -22,6 +25,9 @@ const WITH_TEXT: &str = "\
     -maxdepth -mindepth -regextype -amin -atime -cmin -context -ctime -fstype -gid -group -ilname -iname -inum -ipath \
     -iregex -iwholename -links -lname -mmin -mtime -name -path -perm -regex -size -type -uid -used -user -wholename \
     -xtype -printf";
+
+/// Programs that delete or empty what they are given.
+const DELETING: [&str; 5] = ["rm", "unlink", "shred", "rmdir", "truncate"];
 
 /// Maximum number of directories for each of which a command is judged.
 const MAX_ROOTS: usize = 8;
@@ -52,6 +58,9 @@ impl Analyser<'_> {
             command.operands.extend(roots.iter().map(shell_words::shown));
         }
         let expression: Vec<&ShellWord> = rest.collect();
+        // A path that begins with a dash is a part of the expression, also behind `--`.
+        let further = expression.iter().copied().filter(|word| may_go_on(word, commands));
+        self.first_possible_option(index, "find", roots.iter().chain(further), commands);
         if expression.iter().any(|word| word.text().as_deref() == Some("-files0-from")) {
             roots.push(shell_words::unknown("files0-from", self.span(index)));
         }
@@ -181,6 +190,13 @@ impl Analyser<'_> {
         }
     }
 
+    /// Returns `true` for a program that deletes or empties what it is given, also behind a link of another name.
+    pub(super) fn deletes(&self, name: &str, context: &CommandContext) -> bool {
+        let is_deleting = |path: &str| DELETING.contains(&path.rsplit('/').next().unwrap_or_default());
+        is_deleting(name)
+            || self.locate(name, context).is_some_and(|location| is_deleting(&location.canonical))
+    }
+
     /// Judges the command that `find` runs for each path below a root.
     fn find_command(
         &mut self,
@@ -192,7 +208,7 @@ impl Analyser<'_> {
     ) {
         let name = inner.first().and_then(ShellWord::text).unwrap_or_default();
         let base = name.rsplit('/').next().unwrap_or_default();
-        if matches!(base, "rm" | "unlink" | "shred" | "rmdir" | "truncate") {
+        if self.deletes(&name, context) {
             self.delete_path(index, &below(root), ALL, context);
         }
         let is_text =
@@ -218,11 +234,30 @@ impl Analyser<'_> {
     }
 }
 
+/// Returns the word of what `find` prints into a pipe, by the range of the commands in front, if there is one root.
+pub(super) fn found_below(range: &Range<usize>, commands: &[ShellCommand]) -> Option<ShellWord> {
+    let words = &commands.get(range.start)?.words;
+    if words.first()?.text().is_none_or(|name| name.rsplit('/').next() != Some("find")) {
+        return None;
+    }
+    let is_option = |word: &&ShellWord| matches!(&*word.known_prefix(), "-H" | "-L" | "-P");
+    let mut rest = words.iter().skip(1).skip_while(is_option);
+    let root = match rest.next() {
+        Some(root) if !is_expression(root) => root.clone(),
+        first => {
+            let span = first.unwrap_or(&words[0]).span;
+            return Some(below(&ShellWord::known(".", span)));
+        }
+    };
+    let is_only = rest.next().is_none_or(is_expression);
+    (is_only && root.text().is_some()).then(|| below(&root))
+}
+
 /// Returns `true` for the first word of an expression.
 fn is_expression(word: &ShellWord) -> bool {
     let prefix = word.known_prefix();
     let is_operator = matches!(&*prefix, "(" | ")" | "!" | ",") && word.text().is_some();
-    is_operator || prefix.len() > 1 && prefix.starts_with('-')
+    is_operator || prefix.starts_with('-') && (prefix.len() > 1 || word.text().is_none())
 }
 
 /// Returns `true` for `-newerXY`.

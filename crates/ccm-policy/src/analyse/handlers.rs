@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ccm_model::{Glob, GlobKind};
-use ccm_shell::{ShellCommand, ShellWord};
+use ccm_shell::{ShellCommand, ShellWord, UnknownOrigin, WordPiece};
 
 use super::entries::Call;
 use super::exact::ExactCall;
@@ -162,8 +162,18 @@ impl Analyser<'_> {
         if processes.is_empty() {
             return;
         }
+        // `%1` and `$!` are jobs of this shell.
+        let is_job = |word: &ShellWord| {
+            let is_last = matches!(&*word.pieces, [WordPiece::Unknown { origin: UnknownOrigin::Variable(name), .. }] if name == "!");
+            is_last || word.text().is_some_and(|text| text.starts_with('%'))
+        };
         for process in processes {
-            self.process(index, process);
+            if is_job(process) {
+                let job = shell_words::shown(process).shown;
+                self.effect(index, Effect::new(EffectKind::Signal, Some(job)));
+            } else {
+                self.process(index, process);
+            }
         }
         if signal.as_deref() == Some("0")
             && let Some(command) = self.analysis.commands.get_mut(index)
@@ -184,56 +194,6 @@ impl Analyser<'_> {
             _ => (GuardClass::Signal, format!("sends a signal to {}", shell_words::shown(word).shown)),
         };
         self.finding(index, class, what, self.span(index), Some(WayOut::AskOperator));
-    }
-
-    /// Judges the mode of `chmod`.
-    fn mode_operand(&mut self, index: usize, all: &[ShellWord]) {
-        let is_mode = |text: &&str| {
-            let symbols = text.trim_start_matches('-');
-            !symbols.is_empty() && symbols.chars().all(|c| c.is_ascii_digit() || "ugoa+-=rwxXst,".contains(c))
-        };
-        for word in all.iter().skip(1) {
-            let Some(text) = word.text() else {
-                let is_mode = !word.known_prefix().starts_with(['/', '.']);
-                if is_mode {
-                    let what = "the mode of `chmod` is not known";
-                    self.finding(
-                        index,
-                        GuardClass::Permissions,
-                        what,
-                        self.span(index),
-                        Some(WayOut::AskOperator),
-                    );
-                }
-                return;
-            };
-            if text.starts_with("--") {
-                continue;
-            }
-            if is_mode(&&*text) && !matches!(&*text, "-R" | "-v" | "-c" | "-f") {
-                self.judge_mode(index, &text);
-                return;
-            }
-        }
-    }
-
-    /// Judges a mode that a file gets.
-    pub(super) fn mode(&mut self, index: usize, word: &ShellWord) {
-        if let Some(text) = word.text() {
-            self.judge_mode(index, &text);
-        } else {
-            let what = format!("the mode `{}` is not known", shell_words::shown(word).shown);
-            let span = self.span(index);
-            self.finding(index, GuardClass::Permissions, what, span, Some(WayOut::AskOperator));
-        }
-    }
-
-    fn judge_mode(&mut self, index: usize, mode: &str) {
-        if super::modes::is_set_id(mode) {
-            self.effect(index, Effect::new(EffectKind::Privilege, Some(mode.to_owned())));
-            let what = format!("the mode {mode} lets everybody run the program as its owner");
-            self.finding(index, GuardClass::Privilege, what, self.span(index), Some(WayOut::AskOperator));
-        }
     }
 
     /// Judges `dd`.

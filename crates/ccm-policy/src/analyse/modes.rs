@@ -1,5 +1,13 @@
 //! Modes of files, as `chmod` and `install -m` read them.
 
+use ccm_shell::ShellWord;
+
+use super::entries::Call;
+use super::{Analyser, paths, shell_words};
+use crate::analysis::WayOut;
+use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
+
 /// Returns `true` if a mode may set the set-user-id or set-group-id bit: `4755`, `=2755`, `u+s`, `ug=rwxs`, `+s`. A mode
 /// that is not understood may.
 pub(super) fn is_set_id(mode: &str) -> bool {
@@ -32,6 +40,103 @@ pub(super) fn is_set_id(mode: &str) -> bool {
         }
         false
     })
+}
+
+/// Returns `true` if a mode lets nobody write a file who could not before: `644`, `+x`, `u+w`.
+fn keeps_writers(mode: &str) -> bool {
+    let is_number = !mode.is_empty() && mode.len() <= 4 && mode.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number {
+        return u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o7022 == 0);
+    }
+    mode.split(',').all(|clause| {
+        let Some(end) = clause.find(['+', '-', '=']) else { return false };
+        let (who, actions) = clause.split_at(end);
+        let what = actions.get(1..).unwrap_or_default();
+        let is_plain = what.bytes().all(|byte| b"rwxX".contains(&byte));
+        let widens = !actions.starts_with('-') && what.contains('w') && who != "u";
+        who.bytes().all(|byte| b"ugoa".contains(&byte)) && is_plain && !widens
+    })
+}
+
+impl Analyser<'_> {
+    /// Judges the mode of `chmod`.
+    pub(super) fn mode_operand(&mut self, index: usize, all: &[ShellWord]) {
+        let is_mode = |text: &&str| {
+            let symbols = text.trim_start_matches('-');
+            !symbols.is_empty() && symbols.chars().all(|c| c.is_ascii_digit() || "ugoa+-=rwxXst,".contains(c))
+        };
+        for word in all.iter().skip(1) {
+            let Some(text) = word.text() else {
+                let is_mode = !word.known_prefix().starts_with(['/', '.']);
+                if is_mode {
+                    let what = "the mode of `chmod` is not known";
+                    self.finding(
+                        index,
+                        GuardClass::Permissions,
+                        what,
+                        self.span(index),
+                        Some(WayOut::AskOperator),
+                    );
+                }
+                return;
+            };
+            if text.starts_with("--") {
+                continue;
+            }
+            if is_mode(&&*text) && !matches!(&*text, "-R" | "-v" | "-c" | "-f") {
+                self.judge_mode(index, &text);
+                return;
+            }
+        }
+    }
+
+    /// Judges a mode that a file gets.
+    pub(super) fn mode(&mut self, index: usize, word: &ShellWord) {
+        if let Some(text) = word.text() {
+            self.judge_mode(index, &text);
+        } else {
+            let what = format!("the mode `{}` is not known", shell_words::shown(word).shown);
+            let span = self.span(index);
+            self.finding(index, GuardClass::Permissions, what, span, Some(WayOut::AskOperator));
+        }
+    }
+
+    fn judge_mode(&mut self, index: usize, mode: &str) {
+        if is_set_id(mode) {
+            self.effect(index, Effect::new(EffectKind::Privilege, Some(mode.to_owned())));
+            let what = format!("the mode {mode} lets everybody run the program as its owner");
+            self.finding(index, GuardClass::Privilege, what, self.span(index), Some(WayOut::AskOperator));
+        }
+    }
+
+    /// Returns `true` for a call of `chmod` that changes single files of the workspace, and opens them to nobody.
+    pub(super) fn is_own_mode(&self, call: &Call<'_>) -> bool {
+        let Some((mode, files)) = call.parsed.operands.split_first() else { return false };
+        let is_inside = |word: &ShellWord| {
+            let found = paths::resolve(word, &call.context.directories);
+            let is_known = |path: &paths::WordPath| {
+                let known = path.path.as_deref().filter(|_| !path.is_partial);
+                known.is_some_and(|path| self.is_inside(path) && self.workspace.as_deref() != Some(path))
+            };
+            !found.is_empty() && found.iter().all(is_known)
+        };
+        call.name == "chmod"
+            && !call.parsed.has(&[
+                "-R",
+                "--recursive",
+                "--reference",
+                "-w",
+                "-x",
+                "-r",
+                "-s",
+                "-u",
+                "-g",
+                "-o",
+                "-a",
+            ])
+            && mode.text().is_some_and(|mode| keeps_writers(&mode))
+            && files.iter().all(is_inside)
+    }
 }
 
 fn is_set_id_number(digits: &str) -> bool {

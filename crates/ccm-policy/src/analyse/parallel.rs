@@ -43,6 +43,7 @@ impl Analyser<'_> {
         commands: &[ShellCommand],
         context: &CommandContext,
     ) {
+        let mut context = context.clone();
         let mut position = 1;
         while let Some(word) = all.get(position) {
             let text = word.known_prefix();
@@ -53,14 +54,15 @@ impl Analyser<'_> {
                 let what = "`parallel` runs commands on other machines";
                 self.finding(index, GuardClass::Remote, what, self.span(index), Some(WayOut::AskOperator));
             }
+            let name = text.split('=').next().unwrap_or_default();
             let has_value = is_listed(VALUES, &text);
-            if has_value && text.ends_with("compress-program") {
-                let value = all.get(position + 1).cloned().unwrap_or_else(|| word.clone());
-                self.shell_text(index, &value, ccm_shell::ShellDialect::Sh, commands, context);
-            } else if let Some((_, program)) = text.split_once("compress-program=") {
-                let value = ShellWord::known(program, word.span);
-                self.shell_text(index, &value, ccm_shell::ShellDialect::Sh, commands, context);
-            } else if !has_value && is_unknown_option(&text) {
+            let value = match text.split_once('=') {
+                Some((name, _)) => Some(shell_words::without_prefix(word, name.len() + 1)),
+                None => all.get(position + 1).filter(|_| has_value).cloned(),
+            };
+            if let Some(value) = value.filter(|_| is_listed(VALUES, name)) {
+                context = self.value_of_parallel(index, name, &value, commands, context);
+            } else if !has_value && is_unknown_option(name) {
                 let what =
                     format!("`{text}` of `parallel` is not known, so that the command may begin later");
                 self.finding(
@@ -84,10 +86,10 @@ impl Analyser<'_> {
         if command.is_empty() {
             // Each argument is a command line.
             for text in arguments.iter().filter(|word| !is_end(word)) {
-                self.shell_text(index, text, ccm_shell::ShellDialect::Sh, commands, context);
+                self.shell_text(index, text, ccm_shell::ShellDialect::Sh, commands, &context);
             }
             if arguments.is_empty() {
-                self.shell_text(index, &unknown, ccm_shell::ShellDialect::Sh, commands, context);
+                self.shell_text(index, &unknown, ccm_shell::ShellDialect::Sh, commands, &context);
             }
             return;
         }
@@ -96,7 +98,7 @@ impl Analyser<'_> {
         if inner.iter().zip(command).all(|(replaced, written)| replaced == written) {
             inner.push(unknown);
         }
-        let mut context = context.within(index);
+        context = context.within(index);
         context.input = super::CommandInput::Empty;
         if let [single] = command
             && single.text().is_some_and(|text| text.contains(' '))
@@ -108,11 +110,43 @@ impl Analyser<'_> {
     }
 }
 
+impl Analyser<'_> {
+    /// Judges the value of an option, and returns the context of the commands.
+    fn value_of_parallel(
+        &mut self,
+        index: usize,
+        name: &str,
+        value: &ShellWord,
+        commands: &[ShellCommand],
+        mut context: CommandContext,
+    ) -> CommandContext {
+        match name {
+            "--compress-program" | "--decompress-program" | "--limit" | "--ssh" => {
+                self.shell_text(index, value, ccm_shell::ShellDialect::Sh, commands, &context);
+            }
+            "--joblog" | "--jl" | "--results" | "--tmpdir" | "--tempdir" => {
+                self.write_path(index, value, &context);
+            }
+            "-a" | "--arg-file" | "--template" | "--tmpl" => self.read_path(index, value, &context),
+            "--wd" | "--workdir" => {
+                context.directories = self.enter_directory(index, value, &context);
+            }
+            // Code in Perl, and files of settings.
+            "--rpl" | "--filter" | "--profile" | "-J" | "--sql" | "--sqlmaster" | "--sqlworker"
+            | "--sqlandworker" => {
+                self.unlisted(index, "parallel", name);
+            }
+            _ => {}
+        }
+        context
+    }
+}
+
 /// Returns `true` for an option by a name that is not in the tables, such as an abbreviation. Its value may be the next
 /// word.
 fn is_unknown_option(text: &str) -> bool {
     let is_long = text.starts_with("--") && text.len() > 2;
-    is_long && !text.contains('=') && !is_listed(FLAGS, text)
+    is_long && !is_listed(FLAGS, text)
 }
 
 fn is_listed(options: &str, text: &str) -> bool {

@@ -17,6 +17,8 @@ use crate::lookup::{Lookup, LookupPathKind};
 pub(super) struct Deletion {
     pub(super) is_recursive: bool,
     pub(super) is_forced: bool,
+    /// The path goes elsewhere with all that is below.
+    pub(super) is_move: bool,
 }
 
 impl Analyser<'_> {
@@ -87,7 +89,8 @@ impl Analyser<'_> {
         for resolved in paths::resolve(word, &context.directories) {
             let effect = self.path_effect(EffectKind::Write, &resolved);
             let link_target = effect.link_target.clone();
-            self.effect(index, effect);
+            let is_recursive = resolved.path.is_some() && self.writes_whole(index);
+            self.effect(index, Effect { is_recursive, ..effect });
             let Some(path) = resolved.path else {
                 let what = "writes a file that is not known";
                 self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::NamePath));
@@ -183,7 +186,7 @@ impl Analyser<'_> {
                 effect.link_target.clone()
             };
             let effect = Effect { link_target: link_target.clone(), ..effect };
-            let is_recursive = how.is_recursive;
+            let is_recursive = how.is_recursive || how.is_move && resolved.path.is_some();
             self.effect(index, Effect { is_recursive, is_forced: how.is_forced, ..effect });
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
             let Some(path) = known else {
@@ -199,7 +202,10 @@ impl Analyser<'_> {
             let is_workspace = self.workspace.as_ref() == Some(&path);
             let is_below = self.is_inside(&path) && (!is_workspace || resolved.is_pattern);
             self.check_restriction(index, &path, span);
-            if is_strong && is_below {
+            if is_below && !how.is_recursive {
+                // Without a terminal nobody is asked, so that a single file is deleted with `-f` as without.
+                self.judge_write(index, &path, "deletes", span);
+            } else if is_strong && is_below {
                 let what = format!("deletes {path}{}", resolved.pattern_tail());
                 self.finding(index, GuardClass::DeleteInside, what, span, Some(WayOut::AskOperator));
                 self.judge_write(index, &path, "deletes", span);

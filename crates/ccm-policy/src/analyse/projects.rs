@@ -131,19 +131,6 @@ impl Analyser<'_> {
         }
     }
 
-    /// Judges a flag of a compiler, such as `-fdump-tree-all=FILE`.
-    fn compiler_flag(&mut self, call: &Call<'_>, word: &ShellWord) {
-        let prefix = word.known_prefix();
-        let Some((name, value)) = prefix.split_once('=') else { return };
-        let is_map = name.ends_with("prefix-map") || name.starts_with("sanitize") || name == "profile-use";
-        if !is_map && value.contains('/') {
-            let at = value.find('/').unwrap_or_default();
-            let start = value[..at].rfind(['=', ':', ',']).map_or(0, |at| at + 1);
-            let file = ShellWord::known(&value[start..], word.span);
-            self.write_path(call.index, &file, &call.context);
-        }
-    }
-
     /// Judges the words behind `--` that a tool hands on to a program, such as `cargo clippy -- -D warnings`.
     pub(super) fn handed_on(&mut self, call: &Call<'_>, action: &str) {
         let Some(count) = call.parsed.before_dashes else { return };

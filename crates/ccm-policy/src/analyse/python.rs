@@ -2,8 +2,8 @@
 
 use ccm_shell::ShellWord;
 
-use super::Analyser;
 use super::exact::ExactCall;
+use super::{Analyser, paths};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect};
 use crate::grammars::{ExactArguments, OptionGrammar};
@@ -138,6 +138,12 @@ impl Analyser<'_> {
             }
             "zipfile" | "tarfile" => self.python_archive(call, operands),
             "coverage" => self.coverage(call, operands),
+            "http.server" => {
+                for path in paths {
+                    self.maybe_path(call.index, path, call.context);
+                    self.served(call, path);
+                }
+            }
             "ensurepip" => {
                 let what = "`ensurepip` installs packages";
                 self.finding(
@@ -194,6 +200,22 @@ impl Analyser<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Judges a directory that a web server of python shows.
+    fn served(&mut self, call: ExactCall<'_>, word: &ShellWord) {
+        for resolved in paths::resolve(word, &call.context.directories) {
+            if resolved.path.as_deref().is_none_or(|path| !self.is_inside(path)) {
+                let what = format!("`{}` shows others what is outside the workspace", call.name);
+                self.finding(
+                    call.index,
+                    GuardClass::Remote,
+                    what,
+                    call.span(word),
+                    Some(WayOut::StayInWorkspace),
+                );
+            }
         }
     }
 

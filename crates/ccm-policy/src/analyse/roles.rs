@@ -9,7 +9,8 @@ use super::entries::Call;
 use super::exact::ExactCall;
 use super::objects::CalledObject;
 use super::path_effects::Deletion;
-use super::{Analyser, CommandContext, CommandInput, shell_words};
+use super::possible_options::{self, FILE_NAMES};
+use super::{Analyser, CommandContext, CommandInput, find, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -147,12 +148,15 @@ impl Analyser<'_> {
                 let how = Deletion {
                     is_recursive: call.parsed.has(&["-r", "-R", "--recursive"]),
                     is_forced: call.parsed.has(&["-f", "--force"]),
+                    is_move: false,
                 };
                 self.delete_path(index, word, how, &call.context);
             }
             ArgumentRole::Move => {
                 self.read_path(index, word, &call.context);
-                self.delete_path(index, word, Deletion::default(), &call.context);
+                let is_move = !self.is_file(word, &call.context.directories);
+                let how = Deletion { is_move, ..Deletion::default() };
+                self.delete_path(index, word, how, &call.context);
             }
             ArgumentRole::DeleteTree => {
                 if self.is_remote(call, word) {
@@ -161,7 +165,7 @@ impl Analyser<'_> {
                 self.delete_path(
                     index,
                     word,
-                    Deletion { is_recursive: true, is_forced: true },
+                    Deletion { is_recursive: true, is_forced: true, is_move: false },
                     &call.context,
                 );
             }
@@ -239,7 +243,26 @@ impl Analyser<'_> {
             let is_replacing = |option: &&ParsedOption| option.is_named("-I") || option.is_named("-i");
             let replaced = call.parsed.options.iter().rev().find(is_replacing);
             let span = call.context.span.unwrap_or_else(|| self.span(call.index));
-            let read = shell_words::unknown("input", span);
+            let reads_names = match &call.context.input {
+                CommandInput::Pipe(range) if !call.parsed.has(&["-a", "--arg-file"]) => {
+                    possible_options::print_no_option(range, call.commands)
+                }
+                _ => false,
+            };
+            let found = match &call.context.input {
+                CommandInput::Pipe(range)
+                    if reads_names && first.as_deref().is_some_and(|name| self.deletes(name, &context)) =>
+                {
+                    find::found_below(range, call.commands)
+                }
+                _ => None,
+            };
+            if let Some(found) = &found {
+                self.delete_path(call.index, found, find::ALL, &context);
+            }
+            let read = found.unwrap_or_else(|| {
+                shell_words::unknown(if reads_names { FILE_NAMES } else { "input" }, span)
+            });
             // These and `-I` exclude each other.
             let is_appended =
                 replaced.is_none() || call.parsed.has(&["-L", "-l", "-n", "--max-args", "--max-lines"]);

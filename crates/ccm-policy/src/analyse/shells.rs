@@ -2,6 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellWord, join_path};
 
+use super::possible_options::FILE_NAMES;
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{CodeSource, Effect};
@@ -10,6 +11,9 @@ use crate::lookup::LookupPathKind;
 
 /// Shells that parse their options as dash and bash do.
 const KNOWN: [&str; 5] = ["sh", "dash", "ash", "bash", "rbash"];
+
+/// Shells with a language of their own. A text for them is read as one for `sh`, but never for certain.
+const OTHER_LANGUAGES: [&str; 9] = ["csh", "tcsh", "rc", "es", "nu", "elvish", "xonsh", "ion", "fish"];
 
 /// Long options of bash without a value.
 const LONG: [&str; 12] = [
@@ -189,6 +193,9 @@ impl Analyser<'_> {
                 options.doubt(&option);
             }
         }
+        if OTHER_LANGUAGES.contains(&plain) && options.takes_text {
+            options.doubt("-c");
+        }
         let span = self.span(index);
         if let Some(option) = &options.unknown {
             let what = format!("the option `{option}` of `{base}` changes what runs, or is not known");
@@ -251,7 +258,7 @@ impl Analyser<'_> {
         let is_input = word.pieces.iter().any(|piece| {
             matches!(piece, ccm_shell::WordPiece::Unknown {
                 origin: ccm_shell::UnknownOrigin::Variable(name), ..
-            } if name == "input" || name == "{}")
+            } if matches!(&**name, "input" | "{}" | FILE_NAMES))
         });
         if is_input || Self::is_download(word, commands) {
             if is_input {

@@ -9,10 +9,11 @@ use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
+use crate::lookup::LookupPathKind;
 use crate::tables::{self, ArgumentRole, SpecialRole};
 
 /// Settings of rustc through which it starts nothing and writes nothing, or their beginnings.
-const RUSTC: [&str; 19] = [
+const RUSTC: [&str; 18] = [
     "opt-level",
     "debuginfo",
     "debug-assertions",
@@ -25,7 +26,6 @@ const RUSTC: [&str; 19] = [
     "strip",
     "metadata",
     "extra-filename",
-    "incremental",
     "embed-bitcode",
     "split-debuginfo",
     "relocation-model",
@@ -130,16 +130,30 @@ impl Analyser<'_> {
                 let file = shell_words::without_prefix(word, 1);
                 self.started(call, ArgumentRole::Library, &file, Some("@"));
             }
+            SpecialRole::JavaMain if prefix.starts_with('@') => {
+                let file = shell_words::without_prefix(word, 1);
+                self.started(call, ArgumentRole::Library, &file, Some("@"));
+            }
+            SpecialRole::JavaMain if prefix.contains('/') => {
+                let context = call.context.clone();
+                self.script(call.index, word, call.name, call.commands, &context);
+            }
             SpecialRole::CompilerInput => self.read_path(call.index, word, &call.context),
             SpecialRole::RustcSetting => {
                 let name = prefix.split('=').next().unwrap_or_default();
-                if matches!(name, "linker" | "ar") {
+                if matches!(name, "incremental" | "profile-generate") && prefix.contains('=') {
+                    let value = shell_words::without_prefix(word, name.len() + 1);
+                    self.write_path(call.index, &value, &call.context);
+                } else if matches!(name, "linker" | "ar") {
                     let value = shell_words::without_prefix(word, (name.len() + 1).min(prefix.len()));
                     self.setting_starts(call, word, StartedForm::Name, &value);
                 } else if !RUSTC.contains(&name) {
                     self.setting_unknown(call, word);
                 }
             }
+            SpecialRole::EmittedFiles => self.emitted_files(call, word, prefix),
+            SpecialRole::CompilerProgram => self.compiler_program(call, word, prefix),
+            SpecialRole::JavaProperty => self.java_property(call, word, prefix),
             SpecialRole::ScmSetting => {
                 let name = prefix.split('=').next().unwrap_or_default();
                 let value = match prefix.get(name.len()..) {
@@ -171,15 +185,43 @@ impl Analyser<'_> {
             SpecialRole::Ar => self.archive_members(call, words),
             SpecialRole::NpmConfig => self.npm_config(call, words),
             SpecialRole::PackageCommand => {
+                let context = call.context.within(call.index);
+                if let Some(installed) = self.installed_program(call, words) {
+                    call.is_installed = true;
+                    let mut words = words.to_vec();
+                    if let Some(first) = words.first_mut() {
+                        *first = ShellWord::known(installed, first.span);
+                    }
+                    self.program(&words, call.commands, &context);
+                    return true;
+                }
                 if let Some(package) = words.first() {
                     call.objects.push(CalledObject::of(package));
                 }
-                let context = call.context.within(call.index);
                 self.program(words, call.commands, &context);
             }
             _ => return false,
         }
         true
+    }
+
+    /// Returns the path of a program that npm has installed in the workspace, and that is run in place of a download.
+    fn installed_program(&self, call: &Call<'_>, words: &[ShellWord]) -> Option<String> {
+        let is_known = matches!(call.name, "npx" | "bunx" | "bun");
+        if !is_known || call.parsed.has(&["-p", "--package", "-c", "--call", "--registry"]) {
+            return None;
+        }
+        let name = words.first()?.text()?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let mut directory = Some(call.context.directories.only()?).filter(|_| name.chars().all(is_plain))?;
+        while self.is_inside(directory) {
+            let path = ccm_shell::join_path(directory, &format!("node_modules/.bin/{name}"));
+            if self.lookup.path_kind(&path) == LookupPathKind::File {
+                return Some(path);
+            }
+            directory = directory.rsplit_once('/')?.0;
+        }
+        None
     }
 
     /// Judges `%output{FILE}` and `@FILE` of curl.
@@ -230,31 +272,6 @@ impl Analyser<'_> {
             self.setting_starts(call, word, StartedForm::Words, &value);
         } else if has(&LOADED) {
             self.started(call, ArgumentRole::Library, &value, Some("-D"));
-        }
-    }
-
-    /// Judges `-Wl,-o,FILE`.
-    fn compiler_words(&mut self, call: &Call<'_>, word: &ShellWord, prefix: &str) {
-        let mut parts = prefix.split(',').skip(usize::from(prefix.starts_with(',')));
-        while let Some(part) = parts.next() {
-            let (name, attached) = part.split_once('=').unwrap_or((part, ""));
-            match name {
-                "-o" | "-Map" | "--Map" | "--output" | "--dependency-file" | "--out-implib" | "-M"
-                | "-MD" | "-MMD" | "-MF" => {
-                    let file = if attached.is_empty() { parts.next().unwrap_or_default() } else { attached };
-                    self.write_path(call.index, &ShellWord::known(file, word.span), &call.context);
-                }
-                "-plugin" | "--plugin" | "-T" | "--script" | "-dT" => {
-                    let file = if attached.is_empty() { parts.next().unwrap_or_default() } else { attached };
-                    let file = ShellWord::known(file, word.span);
-                    self.started(call, ArgumentRole::Library, &file, Some(name));
-                }
-                _ if part.starts_with('@') => self.setting_unknown(call, word),
-                _ => {}
-            }
-        }
-        if word.text().is_none() {
-            self.setting_unknown(call, word);
         }
     }
 

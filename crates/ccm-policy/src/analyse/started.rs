@@ -17,6 +17,8 @@ pub(super) enum StartedForm {
     Words,
     /// Text for a shell.
     Text,
+    /// Text in which a shell runs substitutions, as in a here-document.
+    Expanded,
 }
 
 impl Analyser<'_> {
@@ -58,7 +60,16 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(word.span);
         let inner = CommandContext { input: CommandInput::Empty, span: Some(span), ..context.within(index) };
         match (form, word.text()) {
-            (StartedForm::Text, _) | (StartedForm::Words, None) => {
+            (StartedForm::Expanded, Some(text)) => {
+                if text.contains(['$', '`']) || super::variable_names::has_numbered_character(&text) {
+                    let text = match prompt_as_text(&text) {
+                        Some(text) => ShellWord::known(text, span),
+                        None => shell_words::unknown("prompt", span),
+                    };
+                    self.shell_text(index, &text, context.dialect, &[], &inner);
+                }
+            }
+            (StartedForm::Text | StartedForm::Expanded, _) | (StartedForm::Words, None) => {
                 self.shell_text(index, word, ShellDialect::Sh, &[], &inner);
             }
             (StartedForm::Words, Some(text)) => {
@@ -101,4 +112,23 @@ pub(super) fn is_harmless_program(text: &str) -> bool {
         "head",
     ];
     HARMLESS.contains(&text)
+}
+
+/// Returns a text for a shell that runs what a prompt runs. A backslash with its letter stands for a name or a time.
+fn prompt_as_text(prompt: &str) -> Option<String> {
+    const END: &str = "END_OF_PROMPT";
+    if super::variable_names::has_numbered_character(prompt) || prompt.contains(END) {
+        return None;
+    }
+    let mut plain = String::new();
+    let mut characters = prompt.chars();
+    while let Some(character) = characters.next() {
+        if character == '\\' {
+            characters.next();
+            plain.push('x');
+        } else {
+            plain.push(character);
+        }
+    }
+    Some(format!(": <<{END}\n{plain}\n{END}\n"))
 }

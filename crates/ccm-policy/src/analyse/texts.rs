@@ -87,8 +87,12 @@ impl Analyser<'_> {
         let from = self.analysis.commands.len();
         for (position, command) in reading.commands.iter().enumerate() {
             let input = match &command.input {
+                // The commands of another text are not those of this one.
+                ShellInput::Inherited if matches!(context.input, CommandInput::Pipe(_)) => {
+                    CommandInput::Pipe(0..0)
+                }
                 ShellInput::Inherited => context.input.clone(),
-                ShellInput::Pipe(_) => CommandInput::Pipe,
+                ShellInput::Pipe(range) => CommandInput::Pipe(range.clone()),
                 ShellInput::File(word) => CommandInput::File(word.clone()),
                 ShellInput::Text(word) => CommandInput::Text(word.clone()),
                 ShellInput::Unknown => CommandInput::Unknown,

@@ -8,13 +8,12 @@ use super::variable_tables::{VariableUse, use_of};
 use crate::tables;
 
 /// Variables whose value is loaded or run.
-const LOADED: [&str; 77] = [
+const LOADED: [&str; 76] = [
     "BASH_ENV",
     "ENV",
     "SHELLOPTS",
     "BASHOPTS",
     "PROMPT_COMMAND",
-    "PS4",
     "PAGER",
     "MANPAGER",
     "EDITOR",
@@ -107,7 +106,7 @@ const TEXTS: [&str; 10] = [
 const TEXT_ENDS: [&str; 4] = ["PAGER", "EDITOR", "BROWSER", "SSH_COMMAND"];
 
 /// Variables whose value is a program with arguments, with those whose names end with `WORD_ENDS`.
-const WORDS: [&str; 21] = [
+const WORDS: [&str; 23] = [
     "ACLOCAL",
     "AUTOCONF",
     "AUTOHEADER",
@@ -118,6 +117,8 @@ const WORDS: [&str; 21] = [
     "CCACHE_PREFIX",
     "CCACHE_PREFIX_CPP",
     "CVS_RSH",
+    "CXX_MODULE_MAPPER",
+    "GOCACHEPROG",
     "HGMERGE",
     "JAVACMD",
     "KUBECTL_EXTERNAL_DIFF",
@@ -135,7 +136,7 @@ const WORDS: [&str; 21] = [
 const WORD_ENDS: [&str; 2] = ["_COMPILER_LAUNCHER", "_RUNNER"];
 
 /// Variables whose value is the name of a program.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 12] = [
     "GIT_SSH",
     "GIT_ASKPASS",
     "SSH_ASKPASS",
@@ -143,8 +144,17 @@ const NAMES: [&str; 9] = [
     "RUSTC",
     "RUSTC_WRAPPER",
     "RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTC",
     "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTDOC",
     "SHELL",
+];
+
+/// Variables in whose value shells run substitutions of commands, when they print a prompt, a trace or a message.
+const EXPANDED: [&str; 15] = [
+    "MAILPATH", "PROMPT", "PROMPT2", "PROMPT3", "PROMPT4", "PS0", "PS1", "PS2", "PS3", "PS4", "RPROMPT",
+    "RPROMPT2", "RPS1", "RPS2", "SPROMPT",
 ];
 
 /// Variables that change how a program speaks, and nothing that it does.
@@ -184,6 +194,7 @@ pub(super) fn starts_program(name: &str) -> bool {
 /// Returns the form in which the value of a variable names what programs start.
 pub(super) fn started_form(name: &str) -> Option<StartedForm> {
     match name {
+        _ if is_expanded(name) => Some(StartedForm::Expanded),
         _ if is_text(name) || name.starts_with("GIT_CONFIG_VALUE_") => Some(StartedForm::Text),
         _ if NAMES.contains(&name) => Some(StartedForm::Name),
         "TAR_OPTIONS" => Some(StartedForm::Words),
@@ -210,6 +221,16 @@ pub(super) fn is_loaded(name: &str, value: Option<&ShellWord>) -> bool {
         None => use_of(name, None).is_some(),
     };
     !is_harmless && (is_text(name) || is_program(name) && !is_listed() || !is_program(name) && is_of_tables())
+}
+
+/// Returns `true` for a variable in whose value shells run substitutions.
+pub(super) fn is_expanded(name: &str) -> bool {
+    EXPANDED.contains(&name)
+}
+
+/// Returns `true` for a prompt with `\044`, which stands for `$`.
+pub(super) fn has_numbered_character(value: &str) -> bool {
+    value.split('\\').skip(1).any(|behind| behind.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns `true` for a variable whose value is a text for a shell.

@@ -32,6 +32,8 @@ pub(crate) struct ExactOption {
 pub(crate) struct ExactArguments {
     pub(crate) options: Vec<ExactOption>,
     pub(crate) operands: Vec<ShellWord>,
+    /// Number of operands in front of `--`, if it is there.
+    pub(crate) before_dashes: Option<usize>,
     /// First option that the grammar does not list, or whose value is missing. It ends the parsing.
     pub(crate) unlisted: Option<String>,
 }
@@ -52,6 +54,7 @@ impl OptionGrammar {
             let prefix = word.known_prefix();
             let is_known = word.text().is_some();
             if prefix == "--" && is_known {
+                parsed.before_dashes = Some(parsed.operands.len());
                 break;
             }
             if !prefix.starts_with('-') || prefix.len() == 1 && is_known {

@@ -41,6 +41,14 @@ pub(crate) enum SpecialRole {
     CompilerInput,
     /// Setting of rustc.
     RustcSetting,
+    /// Kinds of output of rustc, with their files.
+    EmittedFiles,
+    /// Program that a compiler starts, with arguments behind commas.
+    CompilerProgram,
+    /// Main class of Java, or its source, or `@file` of options.
+    JavaMain,
+    /// Property of a build tool of Java.
+    JavaProperty,
     /// Setting or command of a version control system.
     ScmSetting,
     /// Kernel parameter that `sysctl` shows or sets.
@@ -59,7 +67,7 @@ pub(crate) enum SpecialRole {
     MergeStrategy,
 }
 
-pub(super) const NAMES: [(&str, SpecialRole); 27] = [
+pub(super) const NAMES: [(&str, SpecialRole); 31] = [
     ("files_from", SpecialRole::FilesFrom),
     ("rsync_option", SpecialRole::RsyncOption),
     ("mode_list", SpecialRole::ModeList),
@@ -79,6 +87,10 @@ pub(super) const NAMES: [(&str, SpecialRole); 27] = [
     ("compiler_words", SpecialRole::CompilerWords),
     ("compiler_input", SpecialRole::CompilerInput),
     ("rustc_setting", SpecialRole::RustcSetting),
+    ("emitted_files", SpecialRole::EmittedFiles),
+    ("compiler_program", SpecialRole::CompilerProgram),
+    ("java_main", SpecialRole::JavaMain),
+    ("java_property", SpecialRole::JavaProperty),
     ("scm_setting", SpecialRole::ScmSetting),
     ("sysctl", SpecialRole::Sysctl),
     ("project", SpecialRole::Project),

@@ -9,4 +9,5 @@ mod resources_of_commands;
 mod rules_on_commands;
 mod secrets_of_directories;
 mod texts;
+mod unknown_effects;
 mod vectors;

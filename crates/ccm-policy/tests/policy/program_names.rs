@@ -1,7 +1,8 @@
 //! Programs under another name: through links, and as copies.
 
 use ccm_policy::testing::PolicyMachine;
-use ccm_policy::{Caller, LookupPathKind};
+use ccm_policy::{AnalysisLimits, Caller, LookupPathKind, PolicyRequest, analyse};
+use ccm_shell::ShellDialect;
 
 use crate::rules_on_commands::{check_on, policy_of};
 
@@ -118,4 +119,73 @@ fn a_copy_made_by_the_same_text_is_not_known() {
             ("allow", &["gcc -o prog x.c && ./prog", "cp prog other && ./other", "make && ./prog"]),
         ],
     );
+}
+
+#[test]
+fn what_npm_has_installed_in_the_workspace_is_no_download() {
+    let machine = ["tsc", "eslint", "mytool"].iter().fold(PolicyMachine::debian(), |machine, name| {
+        machine.with(&format!("/w/node_modules/.bin/{name}"), LookupPathKind::File)
+    });
+    let rows: [(&str, &[&str]); 3] = [
+        (
+            "allow",
+            &[
+                "npx tsc --noEmit",
+                "npx --no-install eslint src",
+                "cd packages/a && npx tsc",
+                "npx mytool",
+                "bun x tsc",
+                "bunx tsc",
+            ],
+        ),
+        (
+            "ask",
+            &[
+                "npx jest",
+                "npx tsc@5",
+                "npx -p typescript tsc",
+                "npx \"$x\"",
+                "npx eslint --odd src",
+                "cd /srv && npx tsc",
+                "pnpx tsc",
+                "npx mytool git push",
+            ],
+        ),
+        ("deny", &["npx tsc --outdir /etc/x", "npx -c 'rm -rf /srv'", "npx mytool; rm -rf /srv"]),
+    ];
+    check_on(&machine, &policy_of("ccm_policy: 1\n"), Caller::Tool, &rows);
+}
+
+#[test]
+fn programs_start_others_by_themselves() {
+    let helpers = |text: &str| {
+        let request = PolicyRequest::text(text, ShellDialect::Sh, "/w");
+        let machine = PolicyMachine::debian();
+        analyse(&request, &machine, &AnalysisLimits::default()).helper_programs()
+    };
+    for (text, expected) in [
+        ("tar czf o.tgz m.c", "gzip"),
+        ("ls | xargs -n1 tar tf", "xz"),
+        ("dpkg -l", "dpkg-query"),
+        ("git status", "/usr/lib/git-core/git"),
+        ("zgrep x f.gz", "grep"),
+        ("watch ls", "sh"),
+    ] {
+        assert!(helpers(text).is_some_and(|found| found.contains(&expected)), "{text}: {:?}", helpers(text));
+    }
+    for text in ["ls", "cat f | sort", "rm f", "curl x.example"] {
+        assert_eq!(helpers(text), Some(Vec::new()), "{text}");
+    }
+    for text in [
+        "make",
+        "timeout 5 make test",
+        "gcc -c m.c",
+        "g++-13 m.cc",
+        "cargo test",
+        "git commit -m x",
+        "npm test",
+        "ldd m",
+    ] {
+        assert_eq!(helpers(text), None, "{text}");
+    }
 }

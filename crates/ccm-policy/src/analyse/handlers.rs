@@ -138,7 +138,7 @@ impl Analyser<'_> {
         let mut processes: Vec<&ShellWord> = Vec::new();
         while let Some(word) = rest.next() {
             let text = shell_words::with_placeholders(word);
-            let is_option = is_first && text.len() > 1 && text.starts_with('-');
+            let is_option = is_first && text.len() > 1 && text.starts_with('-') && word.text().is_some();
             match &*text {
                 "-l" | "-L" | "--list" | "--table" if is_first => return,
                 "--" => {}
@@ -164,7 +164,13 @@ impl Analyser<'_> {
         }
         // `%1` and `$!` are jobs of this shell.
         let is_job = |word: &ShellWord| {
-            let is_last = matches!(&*word.pieces, [WordPiece::Unknown { origin: UnknownOrigin::Variable(name), .. }] if name == "!");
+            let is_empty =
+                |piece: &&WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.is_empty());
+            let mut pieces = word.pieces.iter().filter(|piece| !is_empty(piece));
+            let is_last = match (pieces.next(), pieces.next()) {
+                (Some(WordPiece::Unknown { origin: UnknownOrigin::Variable(name), .. }), None) => name == "!",
+                _ => false,
+            };
             is_last || word.text().is_some_and(|text| text.starts_with('%'))
         };
         for process in processes {

@@ -76,8 +76,15 @@ fn runs_anything(command: &AnalysedCommand) -> bool {
     let location = command.program.as_ref().and_then(|program| program.location.as_ref());
     // A file of root in the workspace is no program of the system either.
     let is_of_system = |path: &str| SYSTEM.iter().any(|directory| path.starts_with(directory));
-    let is_of_workspace =
-        location.is_some_and(|location| !location.is_trusted || !is_of_system(&location.canonical));
+    let is_of_workspace = match location {
+        Some(location) => !location.is_trusted || !is_of_system(&location.canonical),
+        // The text itself may make the file, or let it be executed.
+        None => {
+            let name =
+                command.program.as_ref().and_then(|program| program.name.as_deref()).unwrap_or_default();
+            name.contains('/') && !is_of_system(name)
+        }
+    };
     let is_report = || {
         let subcommand = command.operands.first().and_then(|word| word.text()).unwrap_or_default();
         is_in(GIT_REPORTS, subcommand) || command.operands.is_empty()

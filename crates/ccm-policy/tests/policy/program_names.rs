@@ -185,6 +185,7 @@ fn programs_start_others_by_themselves() {
         "git commit -m x",
         "npm test",
         "ldd m",
+        "chmod +x run.sh && ./run.sh",
     ] {
         assert_eq!(helpers(text), None, "{text}");
     }

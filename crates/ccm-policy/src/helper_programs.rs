@@ -76,14 +76,12 @@ fn runs_anything(command: &AnalysedCommand) -> bool {
     let location = command.program.as_ref().and_then(|program| program.location.as_ref());
     // A file of root in the workspace is no program of the system either.
     let is_of_system = |path: &str| SYSTEM.iter().any(|directory| path.starts_with(directory));
-    let is_of_workspace = match location {
-        Some(location) => !location.is_trusted || !is_of_system(&location.canonical),
+    let name_of_program = command.program.as_ref().and_then(|program| program.name.as_deref());
+    let is_of_workspace = if let Some(location) = location {
+        !location.is_trusted || !is_of_system(&location.canonical)
+    } else {
         // The text itself may make the file, or let it be executed.
-        None => {
-            let name =
-                command.program.as_ref().and_then(|program| program.name.as_deref()).unwrap_or_default();
-            name.contains('/') && !is_of_system(name)
-        }
+        name_of_program.is_some_and(|name| name.contains('/') && !is_of_system(name))
     };
     let is_report = || {
         let subcommand = command.operands.first().and_then(|word| word.text()).unwrap_or_default();

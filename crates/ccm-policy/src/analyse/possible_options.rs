@@ -179,7 +179,7 @@ fn prints_no_option(command: &ShellCommand) -> bool {
         "mktemp" | "which" | "dirname" | "command" | "realpath" | "readlink" => {
             arguments.iter().filter(|argument| !is_plain(argument)).all(|option| {
                 matches!(*option, "-d" | "-q" | "-u" | "-v" | "-f" | "-e" | "-m" | "-t" | "-p" | "-s" | "--")
-            }) && !(name == "readlink" && !has(&["-f", "-e", "-m"]))
+            }) && (name != "readlink" || has(&["-f", "-e", "-m"]))
                 && !arguments.windows(2).any(|pair| pair[0] == "--" && pair[1].starts_with('-'))
         }
         "date" | "echo" | "seq" => {
@@ -241,8 +241,7 @@ fn prints_names_of_git(arguments: &[&str]) -> bool {
     });
     is_known
         && match *subcommand {
-            "ls-files" | "merge-base" | "describe" | "ls-tree" | "rev-list" => true,
-            "rev-parse" => true,
+            "ls-files" | "merge-base" | "describe" | "ls-tree" | "rev-list" | "rev-parse" => true,
             "diff" | "show" => rest.contains(&"--name-only"),
             "branch" => rest.contains(&"--show-current"),
             _ => false,

@@ -126,11 +126,7 @@ impl Analyser<'_> {
                 self.script(call.index, word, call.name, call.commands, &context);
             }
             SpecialRole::CompilerWords => self.compiler_words(call, word, prefix),
-            SpecialRole::CompilerInput if prefix.starts_with('@') => {
-                let file = shell_words::without_prefix(word, 1);
-                self.started(call, ArgumentRole::Library, &file, Some("@"));
-            }
-            SpecialRole::JavaMain if prefix.starts_with('@') => {
+            SpecialRole::CompilerInput | SpecialRole::JavaMain if prefix.starts_with('@') => {
                 let file = shell_words::without_prefix(word, 1);
                 self.started(call, ArgumentRole::Library, &file, Some("@"));
             }

@@ -58,7 +58,7 @@ classes! {
     Privilege = "privilege", Deny, Ask, "runs as another user, or lets others do so";
     CodePipe = "code_pipe", Deny, Ask, "runs code from a pipe or a download";
     DeleteOutside = "delete_outside", Deny, Ask, "deletes recursively or forced, outside the workspace or where it is not known";
-    DeleteInside = "delete_inside", Ask, Allow, "deletes recursively, or throws work away, inside the workspace";
+    DeleteInside = "delete_inside", Ask, Allow, "deletes recursively or forced, or throws work away, inside the workspace";
     WriteSystem = "write_system", Deny, Allow, "writes a file of the system";
     WriteOutside = "write_outside", Ask, Allow, "writes outside the workspace, but no file of the system";
     CodeInline = "code_inline", Ask, Allow, "runs code that is written in the command";

@@ -123,10 +123,6 @@ impl Analyser<'_> {
             self.code_from_input(index, &name, commands, &call.context);
         }
         let objects = std::mem::take(&mut call.objects);
-        if self.is_own_mode(&call) {
-            self.effect(index, Effect::new(EffectKind::Permissions, None).with_action("chmod"));
-            does.retain(|class| *class != GuardClass::Permissions);
-        }
         if call.is_installed {
             does.retain(|class| *class != GuardClass::Package);
         }

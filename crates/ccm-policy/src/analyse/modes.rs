@@ -2,8 +2,7 @@
 
 use ccm_shell::ShellWord;
 
-use super::entries::Call;
-use super::{Analyser, paths, shell_words};
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -39,22 +38,6 @@ pub(super) fn is_set_id(mode: &str) -> bool {
             }
         }
         false
-    })
-}
-
-/// Returns `true` if a mode lets nobody write a file who could not before: `644`, `+x`, `u+w`.
-fn keeps_writers(mode: &str) -> bool {
-    let is_number = !mode.is_empty() && mode.len() <= 4 && mode.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number {
-        return u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o7022 == 0);
-    }
-    mode.split(',').all(|clause| {
-        let Some(end) = clause.find(['+', '-', '=']) else { return false };
-        let (who, actions) = clause.split_at(end);
-        let what = actions.get(1..).unwrap_or_default();
-        let is_plain = what.bytes().all(|byte| b"rwxX".contains(&byte));
-        let widens = !actions.starts_with('-') && what.contains('w') && who != "u";
-        who.bytes().all(|byte| b"ugoa".contains(&byte)) && is_plain && !widens
     })
 }
 
@@ -107,35 +90,6 @@ impl Analyser<'_> {
             let what = format!("the mode {mode} lets everybody run the program as its owner");
             self.finding(index, GuardClass::Privilege, what, self.span(index), Some(WayOut::AskOperator));
         }
-    }
-
-    /// Returns `true` for a call of `chmod` that changes single files of the workspace, and opens them to nobody.
-    pub(super) fn is_own_mode(&self, call: &Call<'_>) -> bool {
-        let Some((mode, files)) = call.parsed.operands.split_first() else { return false };
-        let is_inside = |word: &ShellWord| {
-            let found = paths::resolve(word, &call.context.directories);
-            let is_known = |path: &paths::WordPath| {
-                let known = path.path.as_deref().filter(|_| !path.is_partial);
-                known.is_some_and(|path| self.is_inside(path) && self.workspace.as_deref() != Some(path))
-            };
-            !found.is_empty() && found.iter().all(is_known)
-        };
-        call.name == "chmod"
-            && !call.parsed.has(&[
-                "-R",
-                "--recursive",
-                "--reference",
-                "-w",
-                "-x",
-                "-r",
-                "-s",
-                "-u",
-                "-g",
-                "-o",
-                "-a",
-            ])
-            && mode.text().is_some_and(|mode| keeps_writers(&mode))
-            && files.iter().all(is_inside)
     }
 }
 

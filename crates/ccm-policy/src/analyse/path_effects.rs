@@ -202,10 +202,7 @@ impl Analyser<'_> {
             let is_workspace = self.workspace.as_ref() == Some(&path);
             let is_below = self.is_inside(&path) && (!is_workspace || resolved.is_pattern);
             self.check_restriction(index, &path, span);
-            if is_below && !how.is_recursive {
-                // Without a terminal nobody is asked, so that a single file is deleted with `-f` as without.
-                self.judge_write(index, &path, "deletes", span);
-            } else if is_strong && is_below {
+            if is_strong && is_below {
                 let what = format!("deletes {path}{}", resolved.pattern_tail());
                 self.finding(index, GuardClass::DeleteInside, what, span, Some(WayOut::AskOperator));
                 self.judge_write(index, &path, "deletes", span);

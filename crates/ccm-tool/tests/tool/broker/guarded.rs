@@ -12,7 +12,7 @@ fn every_kind_of_dangerous_command_is_held() {
         let place = Place::new(ON_ASK);
         for text in [
             "rm -rf /srv",
-            "rm -f /srv/x",
+            "rm -f x",
             "rm -f \"$x\"",
             "rm --recursive --force x",
             "del /f x",
@@ -98,7 +98,7 @@ fn patterns_of_the_operator_extend_and_lift_the_guard() {
         place.scratch.write("work/f", "x");
         let allowed = place.call("exec", json!({"command": "chmod 600 f"})).await;
         assert_eq!(allowed.kind, AnswerKind::Done, "{allowed:?}");
-        let asked = place.call("exec", json!({"command": "chmod 666 f"})).await;
+        let asked = place.call("exec", json!({"command": "chmod 644 f"})).await;
         assert_eq!(asked.kind, AnswerKind::ApprovalRequired, "{asked:?}");
     });
 }

@@ -47,10 +47,10 @@ impl Ground {
         let scratch = Scratch::new();
         scratch.write("authority.pem", TEST_AUTHORITY);
         shell(TOOLS, scratch.path());
-        let served = scratch.path().join("www");
+        let files = scratch.path().join("www");
         let server = WebServer::start_tls(Certificate::Localhost, move |request, stream| {
             let path = request.line.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
-            match fs::read(served.join(path)) {
+            match fs::read(files.join(path)) {
                 Ok(content) => answer(stream, "200 OK", &[], &content),
                 Err(_) => answer(stream, "404 Not Found", &[], b""),
             }

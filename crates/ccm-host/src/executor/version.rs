@@ -52,8 +52,10 @@ impl<'a> VersionCommands<'a> {
         let own = geteuid().as_raw();
         let Some(user) = command.identity.as_ref().filter(|user| user.uid != own) else { return Ok(None) };
         let mut named = BTreeSet::new();
-        let is_named =
-            texts(command).fold(false, |is_named, text| self.named.find(text, &mut named) || is_named);
+        let mut is_named = false;
+        for text in texts(command) {
+            is_named |= self.named.find(text, &mut named);
+        }
         if !is_named || command.sandbox.is_some() {
             return Ok(None);
         }
@@ -70,16 +72,13 @@ impl<'a> VersionCommands<'a> {
     fn copied(&self, user: &Identity, named: BTreeSet<PathBuf>) -> io::Result<PathBuf> {
         let mut copies = self.copies.borrow_mut();
         let known = copies.iter().position(|copies| (copies.uid, copies.gid) == (user.uid, user.gid));
-        let place = match known {
-            Some(place) => place,
-            None => {
-                let directory = self.commands.private_directory(None)?;
-                directory.show_to_group(user.gid)?;
-                let (uid, gid) = (user.uid, user.gid);
-                copies.push(UserCopies { uid, gid, directory, copied: BTreeSet::new() });
-                copies.len() - 1
-            }
-        };
+        let place = known.unwrap_or(copies.len());
+        if known.is_none() {
+            let directory = self.commands.private_directory(None)?;
+            directory.show_to_group(user.gid)?;
+            let (uid, gid) = (user.uid, user.gid);
+            copies.push(UserCopies { uid, gid, directory, copied: BTreeSet::new() });
+        }
         let copies = &mut copies[place];
         for path in named {
             if !path.ancestors().any(|above| copies.copied.contains(above)) {

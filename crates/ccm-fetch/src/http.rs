@@ -73,7 +73,7 @@ pub struct Downloaded {
     pub size: u64,
     /// Number of times that an interrupted transfer was continued.
     pub resumed: u32,
-    /// How the server names this version of the file.
+    /// Names that the server gave this version of the file.
     pub served: ServedVersion,
 }
 

@@ -183,7 +183,10 @@ fn failed(args: &[&str], reason: String) -> GitError {
 fn reason(exit: &Exit, printed: &str, directory: &std::path::Path) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(git_advice(printed, directory).map(|(cause, _)| cause.to_owned()));
-    let lines = || printed.lines().map(str::trim);
+    // Several processes print at once, in any order. The same reason has to be the same text, and the cause is on the server.
+    let mut lines: Vec<&str> = printed.lines().map(str::trim).collect();
+    lines.sort_by_key(|line| (!line.starts_with("remote: "), *line));
+    let lines = || lines.iter().copied();
     let mut errors: Vec<&str> = lines().filter_map(git_error).take(MAX_ERRORS).collect();
     if errors.is_empty() {
         errors.extend(lines().find_map(git_following_error));
@@ -205,4 +208,31 @@ fn output(args: &[&str], finished: &Finished) -> Result<Vec<u8>, GitError> {
         return Err(GitError::Output { call: args.first().copied().unwrap_or_default().to_owned() });
     }
     Ok([&*printed.head, &*printed.tail].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_reason_does_not_depend_on_the_order_of_lines() {
+        let lines = [
+            "remote: fatal: unable to read 00",
+            "error: git upload-pack: git-pack-objects died with error.",
+            "fatal: git upload-pack: aborting due to possible repository corruption on the remote side.",
+            "remote: aborting due to possible repository corruption on the remote side.",
+            "fatal: protocol error: bad pack header",
+        ];
+        let expected = reason(&Exit::Code(128), &lines.join("\n"), Path::new("/"));
+        assert!(expected.starts_with("unable to read 00: "), "{expected}");
+        for turn in 0..lines.len() {
+            let mut turned = lines;
+            turned.rotate_left(turn);
+            assert_eq!(reason(&Exit::Code(128), &turned.join("\n"), Path::new("/")), expected, "{turn}");
+            turned.reverse();
+            assert_eq!(reason(&Exit::Code(128), &turned.join("\n"), Path::new("/")), expected, "{turn}");
+        }
+    }
 }

@@ -159,10 +159,12 @@ fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Com
 
 fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -> CommandResult {
     let checked = read(&arguments.file, session)?;
-    console.print(&match arguments.output.format {
-        DocumentFormat::Text => overview::text(checked.as_ref(), arguments.classes),
-        DocumentFormat::Json => printed::document(&overview::json(checked.as_ref(), arguments.classes)),
-    })
+    match arguments.output.format {
+        DocumentFormat::Text => console.print_words(&overview::text(checked.as_ref(), arguments.classes)),
+        DocumentFormat::Json => {
+            console.print(&printed::document(&overview::json(checked.as_ref(), arguments.classes)))
+        }
+    }
 }
 
 fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -> CommandResult {

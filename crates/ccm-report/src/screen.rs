@@ -73,7 +73,7 @@ fn fold(line: &str, width: usize, folded: &mut String) {
     let digits = rest.len() - rest.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
     let number = if digits > 0 && rest[digits..].starts_with("  ") { digits + 2 } else { 0 };
     let indent = blank + number + 2;
-    let (mut column, mut is_first) = (blank, true);
+    let mut column = blank;
     folded.push_str(&line[..blank]);
     let mut gap = 0;
     for word in rest.split(' ') {
@@ -82,7 +82,8 @@ fn fold(line: &str, width: usize, folded: &mut String) {
             gap += 1;
             continue;
         }
-        if !is_first && column + gap + columns(word.trim_end_matches('\n')) > width {
+        // A number stays with the text behind it.
+        if column > blank + number && column + gap + columns(word.trim_end_matches('\n')) > width {
             folded.push('\n');
             folded.extend(std::iter::repeat_n(' ', indent));
             column = indent;
@@ -92,7 +93,7 @@ fn fold(line: &str, width: usize, folded: &mut String) {
         }
         folded.push_str(word);
         column += columns(word);
-        (gap, is_first) = (1, false);
+        gap = 1;
     }
 }
 
@@ -220,6 +221,7 @@ mod tests {
             (Some(12), "12  exec#a   requires b\n", "12  exec#a\n      requires\n      b\n"),
             (Some(16), "1  a      b  c d e f\n", "1  a      b  c d\n     e f\n"),
             (Some(6), "see /a/long/path on\n", "see\n  /a/long/path\n  on\n"),
+            (Some(6), "2  file#/a/long a\n", "2  file#/a/long\n     a\n"),
             (Some(3), "long", "long"),
             (Some(5), "日本 日本", "日本\n  日本"),
             (Some(4), "\n\na\n", "\n\na\n"),

@@ -152,7 +152,7 @@ impl DocumentReader<'_, '_> {
             unknown.with_hint(format!("put `{key}` below `ccm`"))
         } else if self.types.is_type(key) {
             unknown.with_hint("put resources below `ccm:` and `resources:`")
-        } else if let Some(advice) = foreign_files::of_entry(entry) {
+        } else if let Some(advice) = foreign_files::of_entry(entry).or_else(|| foreign_files::of_key(key)) {
             unknown.with_hint(advice)
         } else if DATA_WORDS.contains(&key) {
             unknown.with_hint("write `data:`, whose values are `{{ Data.KEY }}`")

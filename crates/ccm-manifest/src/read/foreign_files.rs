@@ -79,6 +79,11 @@ pub(crate) fn of_entry(entry: &NodeEntry) -> Option<&'static str> {
         .then_some("this looks like a state of Salt; a manifest has resources below `ccm:` and `resources:`")
 }
 
+/// Returns advice on a key that is a line of another language, such as `package { 'nginx'`.
+pub(crate) fn of_key(key: &str) -> Option<&'static str> {
+    key.contains(['{', '(', '"', '\'']).then(|| of_text(key)).flatten()
+}
+
 fn is_foreign_type(name: &str) -> bool {
     foreign_words::resource_type(name).is_some()
 }
@@ -102,6 +107,8 @@ mod tests {
         ] {
             assert!(of_text(text).is_some_and(|advice| advice.contains(name)), "{text}");
         }
+        assert!(of_key("package { 'nginx'").is_some() && of_key("package {x}").is_some());
+        assert_eq!(of_key("service x"), None);
         for text in
             ["", "ccm:\n", "# only\n", "file:\n  - x\n", "data: {a: 1}\n", "class: x\n", "service x: 1\n"]
         {

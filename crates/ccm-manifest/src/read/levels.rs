@@ -105,8 +105,16 @@ impl<'a, 's> LevelFiles<'a, 's> {
         let refused = |kind, message: String| Diagnostic::error(kind, entry.span, message);
         let below = level_path(name).map_err(|error| {
             let message = format!("`{}` names no data file: {error}", shown(name));
-            refused(DiagnosticKind::InvalidValue, message)
-                .with_hint("use facts that are simple names: each part of the entry is the name of a file")
+            let refused = refused(DiagnosticKind::InvalidValue, message);
+            // As Hiera writes a level. Within an expression, a `/` divides.
+            let written: String = entry.text.split_inclusive("}}").map(with_colons).collect();
+            if written == *entry.text {
+                refused.with_hint(
+                    "use facts that are simple names: each part of the entry is the name of a file",
+                )
+            } else {
+                refused.with_hint(format!("write `{}`: a `:` leads to a directory", shown(&written)))
+            }
         })?;
         let directory = normalize(&self.base.join(directory));
         let sources = self.context.sources;
@@ -322,4 +330,10 @@ impl LevelEvaluator<'_, '_> {
         }
         value
     }
+}
+
+/// Returns a part of an entry with `:` for each `/` before its expression.
+fn with_colons(part: &str) -> String {
+    let (text, expression) = part.split_at(part.find("{{").unwrap_or(part.len()));
+    text.replace('/', ":") + expression
 }

@@ -25,6 +25,11 @@ pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<NamedValues<E
     &["Ways to start commands, by name: an exec names one with `executor`."],
 )];
 
+/// Words for `default_work_dir`, `default_env` and `command_whitelist`.
+const WORK_DIRS: &[&str] = &["work_dir", "workdir", "working_dir", "cwd"];
+const ENVIRONMENTS: &[&str] = &["env", "environment"];
+const WHITELISTS: &[&str] = &["whitelist", "allowed_commands", "commands"];
+
 properties! {
     /// Properties of an executor that starts commands on this host.
     #[derive(Clone, Debug, Default)]
@@ -32,11 +37,11 @@ properties! {
         /// Kind of the executor: directly on this host. `exec.native` is the same.
         kind: NativeKind { required: true },
         /// Working directory of commands that have neither `cwd` nor `sandbox`.
-        default_work_dir: AbsolutePath { default: Some("`/`") },
+        default_work_dir: AbsolutePath { default: Some("`/`"), foreign_names: WORK_DIRS },
         /// Environment of every command, to which `environment` and `path` add. No other variables are set.
-        default_env: Environment,
+        default_env: Environment { foreign_names: ENVIRONMENTS },
         /// Allowed commands, guards included, each exactly as it is written.
-        command_whitelist: Vec<Text>,
+        command_whitelist: Vec<Text> { foreign_names: WHITELISTS },
     }
 }
 
@@ -47,11 +52,11 @@ properties! {
         /// Kind of the executor: in containers. `exec.docker` is the same.
         kind: DockerKind { required: true },
         /// Working directory inside, of commands without `cwd`.
-        default_work_dir: AbsolutePath { default: Some("that of the image") },
+        default_work_dir: AbsolutePath { default: Some("that of the image"), foreign_names: WORK_DIRS },
         /// Variables of every command, over those of the image. `environment` and `path` of the exec come over them.
-        default_env: Environment,
+        default_env: Environment { foreign_names: ENVIRONMENTS },
         /// Allowed commands, guards included, each exactly as it is written.
-        command_whitelist: Vec<Text>,
+        command_whitelist: Vec<Text> { foreign_names: WHITELISTS },
         /// Image of the container.
         image: Image { required: true },
         /// Address of the Engine: `unix://` and the path of a socket, or `tcp://HOST:PORT`, which is not

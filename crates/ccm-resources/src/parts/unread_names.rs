@@ -166,7 +166,7 @@ impl NameRule {
             Self::Plain | Self::PlainOrDomain => {
                 "it skips names with other characters than letters, digits, `_` and `-`".to_owned()
             }
-            Self::Dotless => "it skips names with `.` or with `~` at their end".to_owned(),
+            Self::Dotless => "it skips names with `.` or `~`".to_owned(),
             Self::AllBut(known) => format!("it skips names that end with {}", listed(known, "or")),
             Self::Apt(EndingRule { endings: known, is_required }) => {
                 let or_none = if is_required { "" } else { " or no ending" };

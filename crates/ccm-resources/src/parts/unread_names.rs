@@ -53,6 +53,13 @@ pub(crate) fn warning(path: &str, span: Span) -> Option<Diagnostic> {
     })
 }
 
+/// Returns `true` for a path in a directory whose files are started.
+pub(crate) fn is_program(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(directory, name)| {
+        !is_set_aside_anywhere(name) && EXECUTABLES.iter().any(|known| is_at(directory, known.directory))
+    })
+}
+
 /// Returns the warning about a new file without permission to execute, in a directory whose files are started.
 pub(crate) fn not_executable(path: &str, mode: Option<u32>, span: Span) -> Option<Diagnostic> {
     let (directory, name) = path.rsplit_once('/')?;
@@ -132,14 +139,16 @@ impl NameRule {
             Self::Ending(endings) => endings.iter().any(|ending| has_ending(name, ending)),
             Self::Plain => name.chars().all(is_word),
             // The names of the Linux Standard Base, as `run-parts --lsbsysinit` reads them.
-            Self::PlainOrDomain => {
-                let is_lower = |part: char| part.is_ascii_lowercase() || part.is_ascii_digit();
+            Self::SmallOrDomain => {
+                let is_small = |part: char| part.is_ascii_lowercase() || part.is_ascii_digit();
                 let is_domain = |(start, end): (&str, &str)| {
-                    !end.is_empty()
-                        && end.chars().all(is_lower)
-                        && start.chars().all(|part| is_lower(part) || matches!(part, '_' | '.' | '-'))
+                    let has_parts = start.split('-').all(|part| !part.is_empty());
+                    let is_read = |part: char| is_small(part) || matches!(part, '_' | '.' | '-');
+                    has_parts && start.chars().all(is_read) && !end.is_empty() && end.chars().all(is_small)
                 };
-                name.chars().all(is_word) || name.rsplit_once('-').is_some_and(is_domain)
+                let is_plain =
+                    name.starts_with(is_small) && name.chars().all(|part| is_small(part) || part == '-');
+                is_plain || name.rsplit_once('-').is_some_and(is_domain)
             }
             Self::Dotless => !name.contains('.') && !name.ends_with('~'),
             Self::AllBut(endings) => !endings.iter().any(|ending| name.ends_with(ending)),
@@ -163,8 +172,11 @@ impl NameRule {
                 format!("it reads names with other endings, such as {known}")
             }
             Self::Ending(known) => format!("it reads names that end with {}", endings(known)),
-            Self::Plain | Self::PlainOrDomain => {
+            Self::Plain => {
                 "it skips names with other characters than letters, digits, `_` and `-`".to_owned()
+            }
+            Self::SmallOrDomain => {
+                "it skips names with other characters than small letters, digits and `-`".to_owned()
             }
             Self::Dotless => "it skips names with `.` or `~`".to_owned(),
             Self::AllBut(known) => format!("it skips names that end with {}", listed(known, "or")),
@@ -192,7 +204,8 @@ impl NameRule {
         };
         let better = match self {
             Self::Ending(endings) => with_ending(name, stem, endings),
-            Self::Plain | Self::PlainOrDomain => words(stem, &['_', '-']),
+            Self::Plain => words(stem, &['_', '-']),
+            Self::SmallOrDomain => words(stem, &['-']).to_lowercase(),
             Self::Dotless => name.replace(['.', '~'], "-").trim_end_matches('-').to_owned(),
             Self::AllBut(endings) => {
                 let ending = endings.iter().find(|ending| name.ends_with(**ending))?;

@@ -7,8 +7,8 @@ pub(super) enum NameRule {
     Ending(&'static [&'static str]),
     /// Letters, digits, `_` and `-` alone.
     Plain,
-    /// As `Plain`, and names as `org.example-tool`.
-    PlainOrDomain,
+    /// Small letters, digits and `-`, and names as `org.example-tool`.
+    SmallOrDomain,
     /// Names without a dot, and without `~` at their end.
     Dotless,
     /// All names but those that end with one of these texts.
@@ -106,7 +106,7 @@ pub(super) const DIRECTORIES: &[ReadDirectory] = &[
         "run-parts of Debian",
         NameRule::Plain,
     ),
-    row(&["/etc/update-motd.d"], "run-parts of Debian", NameRule::PlainOrDomain),
+    row(&["/etc/update-motd.d"], "run-parts of Debian", NameRule::SmallOrDomain),
     row(&["/etc/sudoers.d"], "sudo", NameRule::Dotless),
     row(&["/etc/logrotate.d"], "logrotate", SKIPPED_BY_LOGROTATE),
     row(

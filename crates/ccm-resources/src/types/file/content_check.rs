@@ -8,6 +8,7 @@ use ccm_properties::CheckInput;
 use super::desired::{DesiredFile, FileContent};
 use crate::parts::systemd::unit_check;
 use crate::parts::systemd::units::UNIT_DIRECTORIES;
+use crate::parts::unread_names;
 use crate::support::values::file_mode::is_world_readable;
 
 /// Directories whose files decide what root does.
@@ -19,7 +20,10 @@ pub(crate) fn warning(file: &DesiredFile, checked: &CheckInput<'_>) -> Option<Di
     let path = &*resource.id.name;
     let by_mode = file.mode.and_then(|mode| mode_warning(path, mode, resource));
     let Some(FileContent::Text(text)) = &file.content else { return by_mode };
+    // A file that is not executable may be a library of a shell.
+    let is_program = file.mode.is_some_and(|mode| mode & 0o111 != 0) && unread_names::is_program(path);
     let found = script(text)
+        .or_else(|| if is_program { without_interpreter(text) } else { None })
         .or_else(|| if is_crontab(path) { crontab(text) } else { None })
         .or_else(|| if is_unit(path) { unit(text) } else { None });
     let Some(Finding { range, message, hint }) = found else {
@@ -64,6 +68,16 @@ fn script(text: &str) -> Option<Finding> {
             message,
             hint: "save the text with line ends of Unix, such as with `dos2unix`".to_owned(),
         }
+    })
+}
+
+/// Returns the finding about a program that is a text, and does not name what reads it.
+fn without_interpreter(text: &str) -> Option<Finding> {
+    let is_script = !text.trim().is_empty() && !text.starts_with(['#', '\u{7f}']) || text.starts_with("# ");
+    is_script.then(|| Finding {
+        range: 0..text.lines().next().unwrap_or_default().len(),
+        message: "a program that does not begin with `#!` is only started by a shell".to_owned(),
+        hint: "write `#!/bin/sh`, or what else reads it, in a line of its own above".to_owned(),
     })
 }
 
@@ -173,6 +187,19 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(script(text).map(|found| &text[found.range]), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn programs_name_what_reads_them() {
+        for (text, expected) in [
+            ("echo a\n", true),
+            ("# a comment\necho a\n", true),
+            ("#!/bin/sh\n", false),
+            ("\u{7f}ELF", false),
+            ("", false),
+        ] {
+            assert_eq!(without_interpreter(text).is_some(), expected, "{text:?}");
         }
     }
 

@@ -14,7 +14,7 @@ mod systemd;
 mod values;
 
 use ccm_engine::DynProvider;
-use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, closest};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, closest, escape_control};
 use ccm_properties::{CheckInput, Need, PropertyError, Providers, Release, TypeSpec, TypedResource};
 
 use crate::parts::systemd::units::UNIT_DIRECTORIES;
@@ -48,11 +48,22 @@ impl TypedResource for ServiceType {
     }
 }
 
+/// Endings of files that belong to services.
+const FILE_ENDINGS: [&str; 9] = ["cfg", "conf", "d", "ini", "pid", "py", "sh", "sock", "yaml"];
+
 /// Returns the warning about a name whose ending is nearly that of a kind of unit.
 fn misspelt_suffix(service: &Service, resource: &Resource) -> Option<Diagnostic> {
     let Service { name, unit, .. } = service;
     let (stem, written) = name.rsplit_once('.').filter(|(_, written)| !SUFFIXES.contains(written))?;
-    let meant = closest(written, SUFFIXES)?;
+    let Some(meant) = closest(written, SUFFIXES) else {
+        // A file of a service in its place.
+        let is_file = FILE_ENDINGS.contains(&written);
+        return is_file.then(|| {
+            let message = format!("`.{written}` is not the ending of a unit, so that the unit is `{unit}`");
+            Diagnostic::warning(DiagnosticKind::UnknownReference, resource.span, message)
+                .with_hint(format!("write `{}`, the name of the service", escape_control(stem)))
+        });
+    };
     let message = format!("`.{written}` is not the ending of a unit, so that the unit is `{unit}`");
     let warning = Diagnostic::warning(DiagnosticKind::UnknownReference, resource.span, message);
     Some(warning.with_suggestion(Some(&format!("{stem}.{meant}"))))

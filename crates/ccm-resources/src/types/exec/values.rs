@@ -170,7 +170,9 @@ impl Environment {
 
     fn add_assignment(&mut self, text: &str) -> Result<(), ValueError> {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            ValueError::new(format!("`{}` is not of the form KEY=VALUE", escape_control(text)))
+            let shown = escape_control(text);
+            let error = ValueError::new(format!("`{shown}` is not of the form KEY=VALUE"));
+            if check_name(text).is_ok() { error.with_hint(format!("write `{shown}=VALUE`")) } else { error }
         })?;
         check_name(name)?;
         self.add(name, value, false)

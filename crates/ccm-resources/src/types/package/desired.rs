@@ -69,7 +69,11 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
     // A word without a digit was probably not meant as a version.
     if written.contains(|c: char| c.is_ascii_digit()) {
         return match version_error(written) {
-            Some(message) => Err(PropertyError::of_ensure(message)),
+            Some(message) => {
+                let error = PropertyError::of_ensure(message);
+                let is_range = written.contains(['<', '>', '=', '*', ' ', ',', '|']);
+                Err(if is_range { error.with_hint("write one version, or `latest`") } else { error })
+            }
             None => Ok(PackageEnsure::Version(written.to_owned())),
         };
     }

@@ -78,10 +78,10 @@ fn keys_of_policy(section: &str) -> Result<String, String> {
     };
     let mut table = "| Key | Default | Meaning |\n|---|---|---|\n".to_owned();
     for (key, schema) in found["properties"].as_object().ok_or_else(unknown)? {
-        let description = schema["description"].as_str().unwrap_or_default();
+        let description = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
         let (meaning, default) = match description.split_once(" Default: ") {
             Some((meaning, default)) => (meaning, default.trim_end_matches('.')),
-            None => (description, "—"),
+            None => (&*description, "—"),
         };
         table += &row(&[&code(key), &cell(default), &cell(meaning)]);
     }

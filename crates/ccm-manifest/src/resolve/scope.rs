@@ -474,10 +474,10 @@ fn key_with_dots(
     let (parent, name) = path[1..].split_at(path.len() - 2);
     let map = parent.iter().try_fold(data, |value, key| value.get(key))?;
     let whole = format!("{}{further}", name[0]);
-    let known = whole.match_indices('.').map(|(at, _)| &whole[..at]).chain([&*whole]);
-    let key = known.filter(|key| key.contains('.') && map.get(key).is_some()).last()?;
-    let parent: String = parent.iter().map(|key| format!(".{key}")).collect();
-    Some(format!("write `Data{parent}[{}]`: the dot is a part of the key", literals.text(key)))
+    let mut known = whole.match_indices('.').map(|(at, _)| &whole[..at]).chain([&*whole]);
+    let key = known.rfind(|key| key.contains('.') && map.get(key).is_some())?;
+    let parent = [&["Data".to_owned()], parent].concat().join(".");
+    Some(format!("write `{parent}[{}]`: the dot is a part of the key", literals.text(key)))
 }
 
 /// Returns the literal of expressions for that of another language.

@@ -26,13 +26,12 @@ impl ExpressionScope<'_, '_, '_> {
             let whole = escape_control(&whole);
             let message = format!("no `data` has the key `{whole}`, which is therefore always missing");
             let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
-            self.evaluator.context.warn(match &absent.nearest {
-                Some(near) => warning.with_suggestion(Some(&escape_control(near))),
-                None => {
-                    let key = escape_control(&keys[absent.position]).into_owned();
-                    warning.with_hint(format!("add `{key}:` to `data`, or write the default itself"))
-                }
-            });
+            let key = escape_control(&keys[absent.position]);
+            let hint = match &absent.nearest {
+                Some(near) => format!("did you mean `{}`?", escape_control(near)),
+                None => format!("add `{key}:` to `data`, or write the default itself"),
+            };
+            self.evaluator.context.warn(warning.with_hint(hint));
         }
     }
 }

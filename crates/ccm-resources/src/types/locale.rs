@@ -33,7 +33,7 @@ impl TypedResource for LocaleType {
 
     fn warnings(locale: &DesiredLocale, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let name = &locale.name;
-        let is_old = !name.contains('.') && name.contains('_') && !name.contains("@");
+        let is_old = !name.contains('.') && name.contains('_') && !name.contains('@');
         let warning = is_old.then(|| {
             let message = format!("`{name}` is the locale with an encoding from before Unicode");
             Diagnostic::warning(DiagnosticKind::InvalidValue, checked.resource.span, message)

@@ -1,6 +1,7 @@
 //! Warnings about a content that its reader refuses or ignores: the kernel, cron, systemd, sshd.
 
 use std::ops::Range;
+use std::path::Path;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Resource, escape_control};
 use ccm_properties::CheckInput;
@@ -96,7 +97,7 @@ fn crontab(text: &str) -> Option<Finding> {
         let mut words = job.split_ascii_whitespace();
         let is_job = job.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '*' | '@'));
         let user = words.nth(fields).filter(|_| is_job);
-        if let Some(user) = user.filter(|user| user.contains('/') || user.ends_with(".sh")) {
+        if let Some(user) = user.filter(|user| user.contains(['/', '.'])) {
             let range = start + line.find(user).unwrap_or_default()..start + line.len() - 1;
             let range = range.start..range.start + user.len();
             let message = format!("cron takes `{}` for the user of this job", escape_control(user));
@@ -127,7 +128,8 @@ fn is_unit(path: &str) -> bool {
         None => kinds.iter().any(|kind| below.ends_with(kind)),
         Some((directory, name)) => {
             let of = directory.strip_suffix(".d").unwrap_or_default();
-            kinds.iter().any(|kind| of.ends_with(kind)) && name.ends_with(".conf")
+            kinds.iter().any(|kind| of.ends_with(kind))
+                && Path::new(name).extension().is_some_and(|ending| ending == "conf")
         }
     })
 }

@@ -89,11 +89,11 @@ fn secrets_of_all_layers_are_found() {
 fn errors_in_values_are_reported() {
     machine().check_all(&[
         ("data: [a]\nccm: {resources: [note: [n: ]]}", &[
-    "1:7 wrong-type",
+    "1:7 wrong-type | KEY: VALUE",
 ]),
         ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 late-value",
-    "1:33 late-value",
+    "1:14 late-value | a: &a VALUE, b: *a",
+    "1:33 late-value | a: &a VALUE, b: *a",
 ]),
         ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
     "1:14 late-value",

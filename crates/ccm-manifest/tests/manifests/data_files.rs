@@ -82,7 +82,7 @@ fn values_of_files_are_evaluated_where_they_are_used() {
     assert_eq!(machine.reported(&text), ["2:72 warning: no-effect"; 0]);
     for (yaml, expected) in [
         ("level: '{{ Facts.gone }}'", "/m/d/host/a.yaml:1:18 unknown-name Facts.gone | Facts.gone ?? \"\""),
-        ("list:\n  - '{{ Data.level }}'", "/m/d/host/a.yaml:2:8 late-value"),
+        ("list:\n  - '{{ Data.level }}'", "/m/d/host/a.yaml:2:8 late-value | a: &a VALUE, b: *a"),
         ("level: [", "/m/d/host/a.yaml:1:8 syntax"),
         ("level: 1\nlevel: 2\n", "/m/d/host/a.yaml:2:1 duplicate-key (/m/d/host/a.yaml:1:1)"),
         ("[a]", "/m/d/host/a.yaml:1:1 wrong-type | KEY: VALUE"),

@@ -369,8 +369,8 @@ fn a_recorded_run_is_shown_for_the_screen_of_the_report() {
         history.run_text(run, history.events(run).expect("events"), &LocalZone::utc())
     };
     let line = |text: &str| {
-        let report = text.lines().skip_while(|line| !line.starts_with("  ~")).collect::<Vec<_>>();
-        crate::text::without_colours(&report.join("\n"))
+        let text = crate::text::without_colours(text);
+        text.lines().skip_while(|line| !line.starts_with("  ~")).collect::<Vec<_>>().join("\n")
     };
     let wide = line(&shown(None, true));
     assert!(wide.starts_with("  ~ exec     job                        changed"), "{wide}");

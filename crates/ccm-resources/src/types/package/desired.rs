@@ -71,7 +71,7 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
         return match version_error(written) {
             Some(message) => {
                 let error = PropertyError::of_ensure(message);
-                let is_range = written.contains(['<', '>', '=', '*', ' ', ',', '|']);
+                let is_range = written.contains(['<', '>', '=', '*', ',', '|']);
                 Err(if is_range { error.with_hint("write one version, or `latest`") } else { error })
             }
             None => Ok(PackageEnsure::Version(written.to_owned())),

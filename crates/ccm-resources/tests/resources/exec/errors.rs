@@ -54,7 +54,7 @@ fn invalid_properties_are_rejected() {
         (&[("creates", "[/a|b]")], "invalid-value creates b | …"),
         (&[("path", "/bin:bin")], "invalid-value path bin | …"),
         (&[("path", "/bin::/usr/bin")], "invalid-value path"),
-        (&[("environment", "[A]")], "invalid-value environment A"),
+        (&[("environment", "[A]")], "invalid-value environment A | A=VALUE"),
         (&[("environment", "[=b]")], "invalid-value environment"),
         (&[("environment", "[A=]")], "invalid-value environment A | A: \"\""),
         (&[("environment", "[A=1|A=2]")], "invalid-value environment A"),

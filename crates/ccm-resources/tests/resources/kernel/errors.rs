@@ -35,7 +35,7 @@ fn errors_are_found_at_load() {
         ("locale", "de DE", &[], 1),
         ("locale", "C", &[("categories", "{LC_ALL=C}")], 1),
         ("locale", "C", &[("categories", "{LC_TIME=a b}")], 1),
-        ("mount", "/srv", &[("device", "a"), ("fstype", "ext4"), ("pass", "2")], 0),
+        ("mount", "/srv", &[("device", "/a"), ("fstype", "ext4"), ("pass", "2")], 0),
         ("mount", "/srv", &[], 2),
         ("mount", "srv", &[("device", "a"), ("fstype", "ext4")], 1),
         ("mount", "/srv/", &[("device", "a"), ("fstype", "ext4")], 1),

@@ -24,6 +24,7 @@ pub(crate) fn repository_page(address: &str) -> Option<RepositoryPage<'_>> {
 }
 
 /// Returns the address of the file that a page shows.
+#[cfg(feature = "archive")]
 pub(crate) fn shown_file(address: &str) -> Option<String> {
     let host = address.split_once("://")?.1.split('/').next()?;
     let is_page = is_known(host) && address.contains("/blob/");
@@ -59,6 +60,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "archive")]
     #[test]
     fn files_are_behind_their_pages() {
         for (address, expected) in [

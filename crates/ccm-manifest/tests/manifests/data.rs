@@ -96,7 +96,7 @@ fn errors_in_values_are_reported() {
     "1:33 late-value | a: &a VALUE, b: *a",
 ]),
         ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 late-value",
+    "1:14 late-value | a: &a VALUE, b: *a",
 ]),
         ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
     "1:21 unknown-name Facts.rloe | role",

@@ -116,19 +116,23 @@ fn notes_name_what_a_run_does_but_nobody_may_want() {
         ),
         ("    - exec: [date: {refresh_only: false}]\n".to_owned(), vec![note(always, 1)]),
         ("    - exec: [date: {control: {if: 'false'}}]\n".to_owned(), vec![]),
-        (format!("    - service: [web: {{}}]\n    - file: [{unit}: {{content: x}}]\n"), vec![]),
+        (format!("    - service: [web: {{}}]\n    - file: [{unit}: {{content: '[Unit]'}}]\n"), vec![]),
         (
-            format!("    - service: [web: {{autorequire: false}}]\n    - file: [{unit}: {{content: x}}]\n"),
+            format!(
+                "    - service: [web: {{autorequire: false}}]\n    - file: [{unit}: {{content: '[Unit]'}}]\n"
+            ),
             vec![note(unordered, 1)],
         ),
         (
-            format!("    - service: [web.service: {{}}]\n    - file: [{unit}.d/a.conf: {{content: x}}]\n"),
+            format!(
+                "    - service: [web.service: {{}}]\n    - file: [{unit}.d/a.conf: {{content: '[Unit]'}}]\n"
+            ),
             vec![],
         ),
-        (format!("    - file: [{unit}: {{content: x}}]\n    - service: [web: {{}}]\n"), vec![]),
+        (format!("    - file: [{unit}: {{content: '[Unit]'}}]\n    - service: [web: {{}}]\n"), vec![]),
         (
             format!(
-                "    - service: [web: {{require: ['file#{unit}']}}]\n    - file: [{unit}: {{content: x}}]\n"
+                "    - service: [web: {{require: ['file#{unit}']}}]\n    - file: [{unit}: {{content: '[Unit]'}}]\n"
             ),
             vec![],
         ),

@@ -56,8 +56,8 @@ fn invalid_properties_are_rejected() {
         ),
         (&[("ensure", "")], "invalid-value present, absent, latest, "),
         (&[("ensure", "5.9 ")], "invalid-value 5.9 ,  "),
-        (&[("ensure", "5.9*")], "invalid-value 5.9*, *"),
-        (&[("ensure", ">=5")], "invalid-value >=5, >"),
+        (&[("ensure", "5.9*")], "invalid-value 5.9*, * | latest"),
+        (&[("ensure", ">=5")], "invalid-value >=5, > | latest"),
         (&[("ensure", "-5")], "invalid-value -5"),
         (&[("purge", "true")], "conflict purge purge, ensure: absent | purge"),
         (

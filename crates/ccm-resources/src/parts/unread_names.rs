@@ -104,6 +104,14 @@ fn is_set_aside_anywhere(name: &str) -> bool {
 
 /// Returns `true` for a path of a pattern, in which `*` stands for any text within one part.
 fn is_at(directory: &str, pattern: &str) -> bool {
+    // Every file is compared with all patterns, and most of them have no star.
+    if directory == pattern {
+        return true;
+    }
+    let Some(star) = memchr::memchr(b'*', pattern.as_bytes()) else { return false };
+    if !directory.starts_with(&pattern[..star]) {
+        return false;
+    }
     let (mut parts, mut patterns) = (directory.split('/'), pattern.split('/'));
     loop {
         match (parts.next(), patterns.next()) {

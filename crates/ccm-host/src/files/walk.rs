@@ -1,6 +1,6 @@
 //! Walking the tree below a directory.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
@@ -84,25 +84,12 @@ impl TreeWalk<'_> {
             if self.entries.len() == MAX_ENTRIES {
                 return Err(FileError::TreeTooLarge { path: self.root.to_owned(), entries: MAX_ENTRIES });
             }
-            let opened = if is_directory {
-                Some(openat(directory, &*name, DIRECTORY, Mode::empty()).map_err(refused)?)
-            } else {
-                None
-            };
-            let kind = match &opened {
-                Some(opened) => {
-                    let inner = fstat(opened).map_err(refused)?;
-                    if !found.is_same_file(&inner) {
-                        return Err(FileError::Changed(self.root.join(&path)));
-                    }
-                    let is_mount = is_mount_point(opened, &inner, stat).map_err(refused)?;
-                    TreeEntryKind::Directory { is_mount }
-                }
-                None if found.is_link() => {
-                    let text = readlinkat(directory, &*name, Vec::new()).map_err(refused)?;
-                    TreeEntryKind::Link(OsString::from_vec(text.into_bytes()).into())
-                }
-                None => found.kind_with_article().map_or(TreeEntryKind::File, TreeEntryKind::Special),
+            let (kind, opened) = match opened(directory, &name, &found, stat) {
+                Ok(Some(opened)) => opened,
+                Ok(None) => return Err(FileError::Changed(self.root.join(&path))),
+                // It was removed meanwhile, or is of a process that ended.
+                Err(Errno::NOENT | Errno::SRCH) => continue,
+                Err(error) => return Err(refused(error)),
             };
             let is_entered = step == WalkStep::Enter && kind == TreeEntryKind::Directory { is_mount: false };
             self.entries.push(TreeEntry {
@@ -140,6 +127,32 @@ impl TreeWalk<'_> {
         names.sort_unstable();
         Ok(names)
     }
+}
+
+/// Returns the kind of an entry, and its descriptor if it is a directory; `None` of a directory that became another one.
+fn opened(
+    directory: &OwnedFd,
+    name: &CStr,
+    found: &PathEntry,
+    above: &Stat,
+) -> Result<Option<(TreeEntryKind, Option<OwnedFd>)>, Errno> {
+    let kind = match found.kind() {
+        FileType::Directory => {
+            let opened = openat(directory, name, DIRECTORY, Mode::empty())?;
+            let inner = fstat(&opened)?;
+            if !found.is_same_file(&inner) {
+                return Ok(None);
+            }
+            let is_mount = is_mount_point(&opened, &inner, above)?;
+            return Ok(Some((TreeEntryKind::Directory { is_mount }, Some(opened))));
+        }
+        FileType::Symlink => {
+            let text = readlinkat(directory, name, Vec::new())?;
+            TreeEntryKind::Link(OsString::from_vec(text.into_bytes()).into())
+        }
+        _ => found.kind_with_article().map_or(TreeEntryKind::File, TreeEntryKind::Special),
+    };
+    Ok(Some((kind, None)))
 }
 
 /// Returns `true` if the first path comes before the second one in a walk: components are compared one by one.
@@ -248,5 +261,23 @@ mod tests {
         let error =
             walk(scratch.path(), &|_, _| WalkStep::Enter, &Cancellation::never()).expect_err("too deep");
         assert!(error.to_string().ends_with("has more than 64 levels of directories"), "{error}");
+    }
+
+    #[test]
+    fn what_goes_away_during_a_walk_is_left_out() {
+        let scratch = Scratch::new();
+        for file in ["tree/a/one", "tree/b/two", "tree/c"] {
+            scratch.write(file, "x");
+        }
+        let tree = scratch.path().join("tree");
+        let step = |path: &Path, _| {
+            if path == Path::new("a") {
+                std::fs::remove_dir_all(tree.join("a")).expect("removed");
+            }
+            WalkStep::Enter
+        };
+        let found = walk(&tree, &step, &Cancellation::never()).expect("a tree").expect("a directory");
+        let paths: Vec<&Path> = found.iter().map(|entry| &*entry.path).collect();
+        assert_eq!(paths, ["b", "b/two", "c"].map(Path::new));
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
+use ccm_testkit::usual_or_long;
 use tempfile::TempDir;
 
 use super::*;
@@ -129,7 +130,7 @@ fn an_untouched_log_is_intact() {
 fn every_changed_byte_is_noticed() {
     let (place, _, _) = three_runs();
     let whole = place.bytes();
-    for index in 0..whole.len() {
+    for index in (0..whole.len()).step_by(usual_or_long(5, 1)) {
         let mut changed = whole.clone();
         changed[index] ^= 1;
         place.write(&changed);
@@ -146,7 +147,7 @@ fn a_log_that_was_cut_off_anywhere_is_noticed_or_refused() {
     let trust = Trust { first_key: None, checkpoints: vec![log.checkpoint()], ..Trust::default() };
     drop(log);
     let whole = place.bytes();
-    for length in 0..whole.len() {
+    for length in (0..whole.len()).step_by(usual_or_long(7, 1)) {
         place.write(&whole[..length]);
         let result = place.verify(&trust);
         assert!(!result.is_intact(), "{length} bytes");
@@ -233,7 +234,7 @@ fn a_kill_at_any_point_of_a_write_leaves_a_log_that_goes_on() {
         assert_eq!(place.findings(), [], "{what}");
         assert!(!place.path(NEXT_KEY).exists(), "{what}");
     };
-    for length in before.len()..after.len() {
+    for length in (before.len()..after.len()).step_by(usual_or_long(3, 1)) {
         // The key after the seal is written, the line is not yet.
         place.write(&after[..length]);
         fs::write(place.path(KEY), &old_key).expect("a key");

@@ -1,6 +1,7 @@
 //! Repositories that must not be accepted.
 
 use ccm_source::{FollowError, KeptKind};
+use ccm_testkit::usual_or_long;
 
 use crate::branch_site::{BranchSite, GitTransport};
 use crate::site::manifest_of;
@@ -166,7 +167,7 @@ const REPOSITORIES: &[Hostile] = &[
     ),
 ];
 
-fn refused(transport: GitTransport, rows: &[Hostile]) {
+fn refused<'r>(transport: GitTransport, rows: impl IntoIterator<Item = &'r Hostile>) {
     let site = BranchSite::new(transport);
     site.run("publish second");
     let good = site.follow().expect("a version");
@@ -204,7 +205,8 @@ fn no_hostile_content_is_accepted() {
 
 #[test]
 fn no_hostile_content_of_a_web_server_is_accepted() {
-    refused(GitTransport::Https, CONTENTS);
+    // A request for each object takes its time.
+    refused(GitTransport::Https, CONTENTS.iter().step_by(usual_or_long(4, 1)));
 }
 
 #[test]

@@ -38,8 +38,8 @@ pub(super) struct BuildSource {
 
 /// Builds the program and returns its content.
 ///
-/// Paths of this machine are replaced, so that another checkout gives the same bytes. The flags do not reach build
-/// scripts and macros, because the platform is named.
+/// Paths of this machine are replaced, so that another checkout gives the same bytes. The flags are added to those in
+/// the configuration of cargo; they do not reach build scripts and macros, because the platform is named.
 pub(super) fn program(source: &BuildSource, variant: Variant, release: &Release) -> Result<Vec<u8>, String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -56,13 +56,14 @@ pub(super) fn program(source: &BuildSource, variant: Variant, release: &Release)
         }
     };
     let build_directory = source.root.join("target/package").join(variant.name());
+    let flags = format!("target.{TARGET}.rustflags={}", serde_json::json!(flags));
     let mut command = Command::new("cargo");
     command
-        .args([subcommand, "--locked", "--package", super::components::PROGRAM, "--bin", "ccm"])
+        .args([subcommand, "--config", &flags, "--locked", "--package", super::components::PROGRAM, "--bin", "ccm"])
         .args(["--profile", &source.profile, "--target", &target])
         .current_dir(&source.root)
         .env_remove("RUSTFLAGS")
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env("CARGO_INCREMENTAL", "0")
         .env("CARGO_TARGET_DIR", &build_directory)
         .env("SOURCE_DATE_EPOCH", release.seconds.to_string());

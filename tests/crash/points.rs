@@ -7,7 +7,7 @@ use std::thread;
 use ccm_testkit::may_take_long;
 
 /// Most calls that one sweep tries unless the tests may take long.
-const MOST: usize = 24;
+const MOST: usize = 16;
 
 /// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else some, evenly, of
 /// every `every`th call, all calls that sync, and the calls before, at and after each rename.

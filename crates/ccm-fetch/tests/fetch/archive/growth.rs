@@ -61,11 +61,11 @@ fn too_many_entries_are_refused() {
 }
 
 #[test]
-fn a_million_entries_are_refused() {
+fn more_entries_than_the_limit_are_refused() {
     let scratch = Scratch::new();
     // Directories again and again: no file is made for them.
     let entry = crate::archive::pack::tar_entry(&Item::directory("d"));
-    let bytes = compress(".tar.gz", &entry.repeat(1_000_000));
+    let bytes = compress(".tar.gz", &entry.repeat(500_001));
     let request = request(&scratch, "a.tar.gz", &bytes);
     let limits = ExtractRequest { max_size: 64 << 30, max_entries: MAX_ARCHIVE_ENTRIES, ..request };
     let error = run(limits).expect_err("too many");

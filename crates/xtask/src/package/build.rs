@@ -59,7 +59,16 @@ pub(super) fn program(source: &BuildSource, variant: Variant, release: &Release)
     let flags = format!("target.{TARGET}.rustflags={}", serde_json::json!(flags));
     let mut command = Command::new("cargo");
     command
-        .args([subcommand, "--config", &flags, "--locked", "--package", super::components::PROGRAM, "--bin", "ccm"])
+        .args([
+            subcommand,
+            "--config",
+            &flags,
+            "--locked",
+            "--package",
+            super::components::PROGRAM,
+            "--bin",
+            "ccm",
+        ])
         .args(["--profile", &source.profile, "--target", &target])
         .current_dir(&source.root)
         .env_remove("RUSTFLAGS")

@@ -50,6 +50,7 @@ mod shells;
 mod shown_secrets;
 mod special_roles;
 mod started;
+mod temporary_files;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -81,6 +81,9 @@ impl TextParser<'_, '_> {
                     let name = self.name();
                     self.budget.node(self.span(start, self.at))?;
                     let is_assigned = std::mem::take(&mut assigns_next);
+                    if self.is_value && self.byte(0) == Some(b'[') {
+                        self.subscript(&mut node)?;
+                    }
                     node.tokens.push(ArithmeticToken::Name { name, is_read: true, is_assigned });
                     self.ends_operand()?;
                 }
@@ -93,6 +96,18 @@ impl TextParser<'_, '_> {
         }
         node.span = self.span(start, self.at);
         Ok(node)
+    }
+
+    /// Reads a subscript, an expression in which bash runs substitutions.
+    fn subscript(&mut self, node: &mut ArithmeticNode) -> ReadResult<()> {
+        let open = self.at;
+        self.at += 1;
+        let subscript = self.arithmetic_until(b']', open)?;
+        self.at += 1;
+        node.tokens.extend(subscript.tokens);
+        // The variable itself may stay as it was.
+        node.is_conditional = true;
+        Ok(())
     }
 
     fn number(&mut self) -> ReadResult<()> {

@@ -243,6 +243,10 @@ impl Follower<'_> {
         self.finish(command);
         let mut inner = state.clone();
         inner.invalidate();
+        if at_exit_alone {
+            self.budget.steps(state.variable_count(), span)?;
+            inner.take_variables(state, |name| self.is_set_for_good(name));
+        }
         // Corrected at the end, if the text changes its directory anywhere.
         inner.directories = Arc::clone(&state.directories);
         let start = self.commands.len();
@@ -265,8 +269,13 @@ impl Follower<'_> {
                 state.invalidate();
                 continue;
             };
-            let node =
-                crate::parse::arithmetic(&text, self.dialect, operand_span(command, word), self.budget)?;
+            let node = crate::parse::arithmetic(
+                &text,
+                self.dialect,
+                false,
+                operand_span(command, word),
+                self.budget,
+            )?;
             self.arithmetic(&node, state)?;
         }
         Ok(())

@@ -85,10 +85,13 @@ impl Follower<'_> {
             _ => None,
         };
         let is_numeric = |value: &ShellWord| value.text().is_some_and(|text| is_integer(&text));
+        let is_number =
+            |word: &WordNode| is_number_range(word) || word.literal().is_some_and(|text| is_integer(&text));
         let value = match only.as_ref().and_then(ShellWord::text) {
             Some(text) => Some(VariableValue::Text(text.into_owned())),
             None if words.is_none() => None,
             None if values.iter().all(is_numeric) => Some(VariableValue::Number),
+            None if words.unwrap_or_default().iter().all(is_number) => Some(VariableValue::Number),
             None => listed(values, self.budget, span)?,
         };
         let mut construct = self.construct(state, span);
@@ -173,6 +176,15 @@ impl Follower<'_> {
         });
         Ok(())
     }
+}
+
+/// Returns `true` for `{1..3}` and `{1..9..2}` of bash.
+fn is_number_range(word: &WordNode) -> bool {
+    let inner = word.bare().and_then(|text| text.strip_prefix('{')).and_then(|text| text.strip_suffix('}'));
+    inner.is_some_and(|inner| {
+        let count = inner.split("..").count();
+        matches!(count, 2 | 3) && inner.split("..").all(is_integer)
+    })
 }
 
 /// Maximum number of words of a loop whose variable is still followed.

@@ -260,6 +260,10 @@ impl Follower<'_> {
                 let is_many = splits && !state.has_default_separators();
                 builder.push(WordPiece::Unknown { origin: UnknownOrigin::Number, is_many });
             }
+            Some(VariableValue::Printed(range)) => {
+                let origin = UnknownOrigin::Stored { name: name.clone(), range };
+                builder.push(WordPiece::Unknown { origin, is_many: splits });
+            }
             // Other separators may leave any part of a path.
             Some(VariableValue::Listed(words)) if !splits || state.has_default_separators() => {
                 let origin = UnknownOrigin::Listed { name: name.clone(), words };

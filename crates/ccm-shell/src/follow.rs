@@ -9,7 +9,7 @@ use crate::limits::ShellBudget;
 use crate::mutations::{MutationScope, Mutations};
 use crate::parse::{ParsedText, parse};
 use crate::reading::{
-    CommandRole, DoubtKind, ShellCommand, ShellDirectories, ShellDoubt, ShellInput, ShellReading,
+    CommandRole, DoubtKind, ShellCommand, ShellDirectories, ShellDoubt, ShellInput, ShellReading, ShellWord,
 };
 use crate::span::{ShellSpan, SpanOrigin};
 use crate::state::{Flow, ShellState, union};
@@ -18,6 +18,9 @@ use crate::tree::{
     PipelineNode, WordNode,
 };
 use crate::unreadable::{ReadResult, UnreadableText};
+
+/// Maximum number of commands that print the value of a variable, for a value that is followed.
+const MAX_PRINTING: usize = 16;
 
 /// Known facts of a text's environment.
 #[derive(Clone, Debug, Default)]
@@ -40,9 +43,12 @@ pub fn read(
     let parsed = parse(text, dialect, SpanOrigin::Offset(0), budget)?;
     let mut state = ShellState::new(context.directory, &context.variables);
     let mut follower = Follower::new(dialect, budget);
+    let given = context.variables.iter().map(|(name, _)| *name).chain(["IFS"]);
+    follower.given = given.map(str::to_owned).collect();
     follower.text(parsed, &mut state, whole)?;
     follower.fork_bombs()?;
     follower.settle_traps(context.directory);
+    follower.settle_stored();
     let commands = follower.commands;
     budget.leave();
     Ok(ShellReading { commands })
@@ -71,6 +77,8 @@ pub(crate) struct Follower<'b> {
     calls: Vec<FunctionStart>,
     /// Ranges of the commands of traps.
     pub(crate) traps: Vec<Range<usize>>,
+    /// Names of the variables of the environment.
+    given: BTreeSet<String>,
 }
 
 /// Start of a function or program by a command of a function.
@@ -98,6 +106,7 @@ impl<'b> Follower<'b> {
             forks: 0,
             calls: Vec::new(),
             traps: Vec::new(),
+            given: BTreeSet::new(),
         }
     }
 
@@ -175,6 +184,41 @@ impl<'b> Follower<'b> {
     /// Returns `true` if a command of the text may set a variable.
     pub(crate) fn may_set(&self, name: &str) -> bool {
         self.text_changes.may_set(name)
+    }
+
+    /// Returns `true` for a variable that has its value for good once a command has set it, until the only trap runs.
+    pub(crate) fn is_set_for_good(&self, name: &str) -> bool {
+        match self.text_changes.changes_beside_trap(name) {
+            Some(0) => true,
+            Some(1) => !self.given.contains(name),
+            _ => false,
+        }
+    }
+
+    /// Makes unknown which commands have printed the value of a variable, if a name may mean another program than it says.
+    fn settle_stored(&mut self) {
+        let is_doubtful =
+            self.text_changes.anything || self.commands.iter().any(|command| !command.doubts.is_empty());
+        let mut words = Vec::new();
+        for (position, command) in self.commands.iter().enumerate() {
+            if command.stored().next().is_some() {
+                words.push(position);
+            }
+        }
+        for position in words {
+            let Some(command) = self.commands.get(position) else { continue };
+            let may_differ = |range: &Range<usize>| {
+                let printing = self.commands.get(range.clone()).unwrap_or_default();
+                let is_other = |command: &ShellCommand| {
+                    command.words.first().and_then(ShellWord::text).is_none_or(|name| self.is_function(&name))
+                };
+                printing.len() > MAX_PRINTING || printing.iter().any(is_other)
+            };
+            let ends = is_doubtful || command.stored().any(may_differ);
+            if ends && let Some(command) = self.commands.get_mut(position) {
+                command.forget_stored();
+            }
+        }
     }
 
     /// Makes unknown what the functions of the text may change.

@@ -128,6 +128,8 @@ pub(crate) struct TextParser<'t, 'b> {
     pub(crate) last_heredoc: Option<(usize, usize)>,
     /// The text is the body of a heredoc.
     pub(crate) is_body: bool,
+    /// The text is an expression that is the value of a variable, in which bash reads subscripts.
+    pub(crate) is_value: bool,
 }
 
 impl<'t, 'b> TextParser<'t, 'b> {
@@ -150,6 +152,7 @@ impl<'t, 'b> TextParser<'t, 'b> {
             bodies: Vec::new(),
             last_heredoc: None,
             is_body: false,
+            is_value: false,
         }
     }
 

@@ -17,13 +17,22 @@ use crate::unreadable::ReadResult;
 /// Changes of a part of a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mutations {
-    /// Anything may change.
-    pub(crate) everything: bool,
+    /// Anything may change, also without a trap.
+    pub(crate) anything: bool,
+    /// Number of traps, each of which may change anything.
+    traps: u32,
     pub(crate) directory: bool,
     pub(crate) calls: Vec<String>,
     pub(crate) removes_functions: bool,
-    /// Variables, `true` for those that are set to numbers only.
-    names: HashMap<String, bool>,
+    names: HashMap<String, VariableChanges>,
+}
+
+/// Changes of a variable.
+#[derive(Clone, Copy, Debug)]
+struct VariableChanges {
+    count: u32,
+    /// All set a number.
+    is_number: bool,
 }
 
 /// Extent of a search for changes.
@@ -59,12 +68,13 @@ impl Mutations {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.everything |= other.everything;
+        self.anything |= other.anything;
+        self.traps = self.traps.saturating_add(other.traps);
         self.directory |= other.directory;
         self.removes_functions |= other.removes_functions;
         self.calls.extend(other.calls.iter().cloned());
-        for (name, is_number) in &other.names {
-            self.name(name, *is_number);
+        for (name, changes) in &other.names {
+            self.add_changes(name, *changes);
         }
     }
 
@@ -73,12 +83,29 @@ impl Mutations {
     }
 
     pub(crate) fn may_set(&self, name: &str) -> bool {
-        self.everything || self.names.contains_key(name)
+        self.changes_everything() || self.names.contains_key(name)
+    }
+
+    /// Returns the number of places that may change a variable, in a text with a single trap; `None` if there are
+    /// others that are not known.
+    pub(crate) fn changes_beside_trap(&self, name: &str) -> Option<u32> {
+        let is_known = !self.anything && self.traps == 1;
+        is_known.then(|| self.names.get(name).map_or(0, |changes| changes.count))
+    }
+
+    fn changes_everything(&self) -> bool {
+        self.anything || self.traps > 0
     }
 
     fn name(&mut self, name: &str, is_number: bool) {
-        let all = self.names.entry(name.to_owned()).or_insert(true);
-        *all &= is_number;
+        self.add_changes(name, VariableChanges { count: 1, is_number });
+    }
+
+    fn add_changes(&mut self, name: &str, changes: VariableChanges) {
+        let none = VariableChanges { count: 0, is_number: true };
+        let all = self.names.entry(name.to_owned()).or_insert(none);
+        all.count = all.count.saturating_add(changes.count);
+        all.is_number &= changes.is_number;
     }
 
     /// Makes what may have changed unknown.
@@ -88,7 +115,7 @@ impl Mutations {
         budget: &mut ShellBudget,
         span: ShellSpan,
     ) -> ReadResult<()> {
-        if self.everything {
+        if self.changes_everything() {
             state.invalidate();
             return Ok(());
         }
@@ -98,8 +125,9 @@ impl Mutations {
         if self.calls.iter().any(|name| name == "set") {
             state.exits_on_error = false;
         }
-        for (name, is_number) in &self.names {
-            let stays_number = *is_number && state.variable(name).is_some_and(|value| value.is_number());
+        for (name, changes) in &self.names {
+            let stays_number =
+                changes.is_number && state.variable(name).is_some_and(|value| value.is_number());
             state.set(name, stays_number.then_some(VariableValue::Number), budget, span)?;
         }
         Ok(())
@@ -234,7 +262,7 @@ impl Finder<'_> {
         let Some((program, operands)) = words.split_first() else { return };
         // Braces and expansions may make any program.
         let Some(name) = program.literal().filter(|_| !crate::braces::may_expand(program)) else {
-            self.found.everything = true;
+            self.found.anything = true;
             return;
         };
         match &*name {
@@ -249,8 +277,9 @@ impl Finder<'_> {
                     .count();
                 self.program(operands.get(skipped..).unwrap_or_default());
             }
-            "eval" | "." | "source" | "trap" | "let" | "enable" | "alias" | "shopt" | "mapfile"
-            | "readarray" | "declare" | "typeset" => self.found.everything = true,
+            "trap" => self.found.traps += 1,
+            "eval" | "." | "source" | "let" | "enable" | "alias" | "shopt" | "mapfile" | "readarray"
+            | "declare" | "typeset" => self.found.anything = true,
             "export" | "readonly" | "local" | "read" | "unset" | "getopts" | "printf" | "wait" => {
                 self.operands(&name, operands);
             }
@@ -279,7 +308,7 @@ impl Finder<'_> {
                 Some(name) if is_name(&name) => self.found.name(&name, false),
                 Some(_) => {}
                 None if builtin == "printf" => {}
-                None => self.found.everything = true,
+                None => self.found.anything = true,
             }
         }
     }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use crate::dialect::ShellDialect;
 use crate::follow::Follower;
 use crate::reading::{DoubtKind, ShellWord};
-use crate::state::{ShellState, VariableValue};
+use crate::span::ShellSpan;
+use crate::state::{ShellState, VariableValue, is_integer};
 use crate::tree::{ArithmeticNode, ArithmeticToken, ConditionalNode, ParameterOperation, WordPart};
 use crate::unreadable::ReadResult;
 
@@ -15,9 +16,10 @@ impl Follower<'_> {
         for token in &node.tokens {
             match token {
                 ArithmeticToken::Name { name, is_read, is_assigned } => {
-                    let was_number = state.variable(name).is_some_and(|value| value.is_number());
+                    let value = state.variable(name);
+                    let was_number = value.as_ref().is_some_and(VariableValue::is_number);
                     if *is_read && !was_number && !self.is_always_number(name) {
-                        self.doubt(DoubtKind::Arithmetic, node.span);
+                        self.evaluated(value.as_ref(), node.span, state)?;
                     }
                     if *is_assigned {
                         let is_number = was_number || !node.is_conditional;
@@ -31,13 +33,63 @@ impl Follower<'_> {
         Ok(())
     }
 
+    /// Follows a value that bash evaluates as an expression of its own, in whose subscripts it runs commands.
+    fn evaluated(
+        &mut self,
+        value: Option<&VariableValue>,
+        span: ShellSpan,
+        state: &mut ShellState,
+    ) -> ReadResult<()> {
+        match value {
+            Some(VariableValue::Text(text)) => self.evaluated_text(text, span, state),
+            Some(VariableValue::Listed(words)) => {
+                words.iter().try_for_each(|word| self.evaluated_word(word, span, state))
+            }
+            Some(VariableValue::Number) => Ok(()),
+            Some(VariableValue::Printed(_)) | None => {
+                self.doubt(DoubtKind::Arithmetic, span);
+                Ok(())
+            }
+        }
+    }
+
+    fn evaluated_word(
+        &mut self,
+        word: &ShellWord,
+        span: ShellSpan,
+        state: &mut ShellState,
+    ) -> ReadResult<()> {
+        match word.text() {
+            Some(text) => self.evaluated_text(&text, span, state),
+            None if is_number(word) => Ok(()),
+            None => {
+                self.doubt(DoubtKind::Arithmetic, span);
+                Ok(())
+            }
+        }
+    }
+
+    fn evaluated_text(&mut self, text: &str, span: ShellSpan, state: &mut ShellState) -> ReadResult<()> {
+        if text.is_empty() || is_integer(text) {
+            return Ok(());
+        }
+        self.budget.enter(span)?;
+        match crate::parse::arithmetic(text, self.dialect, true, span, self.budget) {
+            Ok(node) => self.arithmetic(&node, state)?,
+            Err(error) if text.contains(['[', '$', '`']) => return Err(error),
+            Err(_) => self.doubt(DoubtKind::Arithmetic, span),
+        }
+        self.budget.leave();
+        Ok(())
+    }
+
     fn arithmetic_part(
         &mut self,
         part: &WordPart,
         node: &ArithmeticNode,
         state: &mut ShellState,
     ) -> ReadResult<()> {
-        let is_number = match part {
+        let is_known = match part {
             WordPart::Arithmetic(node) => {
                 let node = Rc::clone(node);
                 self.budget.enter(node.span)?;
@@ -52,9 +104,11 @@ impl Follower<'_> {
                     ..crate::tree::WordNode::default()
                 };
                 let value = self.single(&word, state)?;
-                is_number(&value)
-                    || matches!(parameter.operation, ParameterOperation::Value)
-                        && (self.is_always_number(&parameter.name) || parameter.name == "!")
+                let is_value = matches!(parameter.operation, ParameterOperation::Value);
+                if !is_value || !self.is_always_number(&parameter.name) && parameter.name != "!" {
+                    self.evaluated_word(&value, node.span, state)?;
+                }
+                true
             }
             WordPart::Substitution { list, .. } => {
                 let list = Rc::clone(list);
@@ -63,7 +117,7 @@ impl Follower<'_> {
             }
             _ => false,
         };
-        if !is_number {
+        if !is_known {
             self.doubt(DoubtKind::Arithmetic, node.span);
         }
         Ok(())
@@ -83,9 +137,7 @@ impl Follower<'_> {
         }
         for word in &node.numbers {
             let value = self.single(word, state)?;
-            if !is_number(&value) {
-                self.doubt(DoubtKind::Arithmetic, word.span);
-            }
+            self.evaluated_word(&value, word.span, state)?;
         }
         for word in &node.names {
             let value = self.single(word, state)?;
@@ -105,6 +157,6 @@ pub(crate) fn is_number(word: &ShellWord) -> bool {
         [WordPiece::Text { text: empty, .. }, WordPiece::Unknown { origin: UnknownOrigin::Number, .. }] => {
             empty.is_empty()
         }
-        _ => word.text().is_some_and(|text| crate::state::is_integer(&text)),
+        _ => word.text().is_some_and(|text| is_integer(&text)),
     }
 }

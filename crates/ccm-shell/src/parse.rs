@@ -49,18 +49,21 @@ pub fn check(text: &str, dialect: ShellDialect) -> Result<(), Box<UnreadableText
     parse(text, dialect, SpanOrigin::Offset(0), &mut budget).map(|_| ())
 }
 
-/// Parses the operand of `let`.
+/// Parses the operand of `let`, or the value of a variable that is evaluated as an expression.
 pub(crate) fn arithmetic(
     text: &str,
     dialect: ShellDialect,
+    is_value: bool,
     span: ShellSpan,
     budget: &mut ShellBudget,
 ) -> ReadResult<ArithmeticNode> {
     // A line end is no end of an expression, so that the sign behind the text is.
     let closed = format!("{text};");
     let mut parser = TextParser::new(&closed, dialect, SpanOrigin::Fixed(span), budget);
+    parser.is_value = is_value;
     let node = parser.arithmetic_until(b';', 0)?;
-    if parser.at + 1 == closed.len() {
+    // A heredoc would be one of the text around.
+    if parser.at + 1 == closed.len() && parser.bodies.is_empty() {
         return Ok(node);
     }
     Err(UnreadableText::unsupported(span, "this expression can't be read here"))

@@ -95,6 +95,13 @@ pub enum UnknownOrigin {
     },
     /// Output of commands: their range in [`ShellReading::commands`].
     Output(Range<usize>),
+    /// Value of a variable that holds the output of commands.
+    Stored {
+        /// Name of the variable.
+        name: String,
+        /// Range of the commands in [`ShellReading::commands`].
+        range: Range<usize>,
+    },
     /// File that stands for the output or input of commands, as in `<(…)`.
     Process(Range<usize>),
     /// A number.
@@ -149,8 +156,10 @@ pub enum ShellInput {
 pub struct ShellDirectories {
     /// Absolute paths without `.` and `..`. Empty for a command that is never reached.
     pub paths: Vec<String>,
-    /// Any directory is possible.
+    /// Other directories are possible.
     pub is_unknown: bool,
+    /// Directories that hold all other possible ones, at any depth. Empty if any directory is possible.
+    pub below: Vec<String>,
 }
 
 /// Search path for programs.
@@ -236,7 +245,10 @@ impl ShellWord {
     pub fn sources(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.pieces.iter().filter_map(|piece| match piece {
             WordPiece::Unknown {
-                origin: UnknownOrigin::Output(range) | UnknownOrigin::Process(range),
+                origin:
+                    UnknownOrigin::Output(range)
+                    | UnknownOrigin::Process(range)
+                    | UnknownOrigin::Stored { range, .. },
                 ..
             } => Some(range.clone()),
             _ => None,
@@ -244,14 +256,66 @@ impl ShellWord {
     }
 }
 
+impl ShellCommand {
+    fn all_words(&mut self) -> impl Iterator<Item = &mut ShellWord> {
+        let input = match &mut self.input {
+            ShellInput::File(word) | ShellInput::Text(word) => Some(word),
+            ShellInput::Inherited | ShellInput::Pipe(_) | ShellInput::Unknown => None,
+        };
+        let values = self.assignments.iter_mut().filter_map(|assignment| assignment.value.as_mut());
+        let targets = self.redirections.iter_mut().map(|redirection| &mut redirection.target);
+        self.words.iter_mut().chain(values).chain(targets).chain(input)
+    }
+
+    /// Returns the ranges of the commands that have printed the values of variables.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &Range<usize>> {
+        let input = match &self.input {
+            ShellInput::File(word) | ShellInput::Text(word) => Some(word),
+            ShellInput::Inherited | ShellInput::Pipe(_) | ShellInput::Unknown => None,
+        };
+        let values = self.assignments.iter().filter_map(|assignment| assignment.value.as_ref());
+        let targets = self.redirections.iter().map(|redirection| &redirection.target);
+        let words = self.words.iter().chain(values).chain(targets).chain(input);
+        words.flat_map(|word| &word.pieces).filter_map(|piece| match piece {
+            WordPiece::Unknown { origin: UnknownOrigin::Stored { range, .. }, .. } => Some(range),
+            _ => None,
+        })
+    }
+
+    /// Makes unknown which commands have printed the values of variables.
+    pub(crate) fn forget_stored(&mut self) {
+        for piece in self.all_words().flat_map(|word| &mut word.pieces) {
+            if let WordPiece::Unknown { origin, .. } = piece
+                && let UnknownOrigin::Stored { name, .. } = origin
+            {
+                *origin = UnknownOrigin::Variable(std::mem::take(name));
+            }
+        }
+    }
+}
+
 impl ShellDirectories {
     /// Builds the directories of a command that runs in a single one.
     pub fn one(path: impl Into<String>) -> Self {
-        Self { paths: vec![path.into()], is_unknown: false }
+        Self { paths: vec![path.into()], ..Self::default() }
     }
 
     pub(crate) fn unknown() -> Self {
-        Self { paths: Vec::new(), is_unknown: true }
+        Self { is_unknown: true, ..Self::default() }
+    }
+
+    /// Builds the directories that lie in or below some.
+    pub(crate) fn below(directories: Vec<String>) -> Self {
+        Self { is_unknown: true, below: directories, ..Self::default() }
+    }
+
+    pub(crate) fn is_unreachable(&self) -> bool {
+        !self.is_unknown && self.paths.is_empty()
+    }
+
+    /// Returns `true` unless any directory is possible.
+    pub fn is_bounded(&self) -> bool {
+        !self.is_unknown || !self.below.is_empty()
     }
 
     pub(crate) fn unreachable() -> Self {

@@ -8,7 +8,8 @@ use crate::dialect::{ShellDialect, is_builtin, is_builtin_of_one};
 use crate::follow::Follower;
 use crate::grammar::{assigned_name, assigned_value};
 use crate::reading::{
-    CommandRole, ShellAssignment, ShellCommand, ShellInput, ShellRedirection, ShellWord, WordPiece,
+    CommandRole, ShellAssignment, ShellCommand, ShellInput, ShellRedirection, ShellWord, UnknownOrigin,
+    WordPiece,
 };
 use crate::span::ShellSpan;
 use crate::state::{Flow, ShellState, VariableValue, is_integer, union};
@@ -282,7 +283,18 @@ pub(crate) fn value_of(word: &ShellWord) -> Option<VariableValue> {
     match word.text() {
         Some(text) if text.len() > MAX_VALUE => None,
         Some(text) => Some(VariableValue::Text(text.into_owned())),
-        None => crate::numbers::is_number(word).then_some(VariableValue::Number),
+        None if crate::numbers::is_number(word) => Some(VariableValue::Number),
+        None => printed(word).map(VariableValue::Printed),
+    }
+}
+
+/// Returns the range of the commands whose output a word is.
+fn printed(word: &ShellWord) -> Option<std::ops::Range<usize>> {
+    let is_empty = |piece: &&WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.is_empty());
+    let mut pieces = word.pieces.iter().filter(|piece| !is_empty(piece));
+    match (pieces.next(), pieces.next()) {
+        (Some(WordPiece::Unknown { origin: UnknownOrigin::Output(range), .. }), None) => Some(range.clone()),
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! State of a shell between commands: variables, directories, functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::span::ShellSpan;
 use crate::unreadable::ReadResult;
 
 /// Maximum number of directories that a command may run in before all are possible.
-const MAX_DIRECTORIES: usize = 8;
+pub(crate) const MAX_DIRECTORIES: usize = 8;
 /// Value of `IFS` when a shell starts.
 const DEFAULT_SEPARATORS: &str = " \t\n";
 
@@ -23,6 +24,8 @@ pub(crate) enum VariableValue {
     Number,
     /// One of these words, or a path that one of them matches.
     Listed(Arc<[ShellWord]>),
+    /// Output of commands: their range among the commands of the text.
+    Printed(Range<usize>),
 }
 
 impl VariableValue {
@@ -30,7 +33,7 @@ impl VariableValue {
         match self {
             Self::Number => true,
             Self::Text(text) => is_integer(text),
-            Self::Listed(_) => false,
+            Self::Listed(_) | Self::Printed(_) => false,
         }
     }
 }
@@ -75,18 +78,31 @@ impl Flow {
 }
 
 pub(crate) fn union(one: &Arc<ShellDirectories>, other: &Arc<ShellDirectories>) -> Arc<ShellDirectories> {
-    if Arc::ptr_eq(one, other) || one == other || one.is_unknown {
+    if Arc::ptr_eq(one, other) || one == other || other.is_unreachable() {
         return Arc::clone(one);
     }
-    if other.is_unknown || one.paths.is_empty() {
+    if one.is_unreachable() {
         return Arc::clone(other);
     }
-    let mut paths = one.paths.clone();
-    paths.extend(other.paths.iter().filter(|path| !one.paths.contains(path)).cloned());
+    if !one.is_bounded() || !other.is_bounded() {
+        return Arc::new(ShellDirectories::unknown());
+    }
+    let is_unknown = one.is_unknown || other.is_unknown;
+    let all = [&one.paths, &one.below, &other.paths, &other.below];
+    let mut paths: Vec<String> = Vec::new();
+    for path in all.into_iter().flatten() {
+        if !paths.contains(path) {
+            paths.push(path.clone());
+        }
+    }
     if paths.len() > MAX_DIRECTORIES {
         return Arc::new(ShellDirectories::unknown());
     }
-    Arc::new(ShellDirectories { paths, is_unknown: false })
+    Arc::new(if is_unknown {
+        ShellDirectories::below(paths)
+    } else {
+        ShellDirectories { paths, ..ShellDirectories::default() }
+    })
 }
 
 /// Returns `true` for a variable that a shell sets itself, so that an assignment may have no effect.
@@ -186,6 +202,16 @@ impl ShellState {
         self.exits_on_error = false;
         self.has_directory_variable = false;
         self.may_search_directories = true;
+    }
+
+    pub(crate) fn variable_count(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Takes over the variables of another state that are kept.
+    pub(crate) fn take_variables(&mut self, from: &Self, is_kept: impl Fn(&str) -> bool) {
+        let kept = from.variables.iter().filter(|(name, _)| is_kept(name));
+        self.variables = Rc::new(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
     }
 
     pub(crate) fn has_default_separators(&self) -> bool {

@@ -49,7 +49,9 @@ fn shown(command: &ShellCommand) -> String {
         ShellInput::Text(_) => parts.push("(text)".to_owned()),
         ShellInput::Unknown => parts.push("(any input)".to_owned()),
     }
-    if command.directories.is_unknown {
+    if command.directories.is_unknown && command.directories.is_bounded() {
+        parts.push(format!("(below {})", command.directories.below.join(" or ")));
+    } else if command.directories.is_unknown {
         parts.push("(anywhere)".to_owned());
     } else if command.directories.paths != ["/w"] {
         parts.push(format!("(in {})", command.directories.paths.join(" or ")));
@@ -66,6 +68,7 @@ fn word(word: &ShellWord) -> String {
             let origin = match origin {
                 UnknownOrigin::Variable(name) | UnknownOrigin::Listed { name, .. } => format!("${name}"),
                 UnknownOrigin::Output(range) => format!("$({range:?})"),
+                UnknownOrigin::Stored { name, range } => format!("${name} of {range:?}"),
                 UnknownOrigin::Process(range) => format!("<({range:?})"),
                 UnknownOrigin::Number => "number".to_owned(),
                 UnknownOrigin::Home(user) => format!("~{user}"),
@@ -154,6 +157,31 @@ fn every_part_of_a_text_is_read() {
             &["builtin trap rm x EXIT", "rm x (any input) (anywhere)", "builtin . ./y (SourcedFile)"],
         ),
         ("trap - INT", &["builtin trap - INT"]),
+        // A variable that nothing changes any more has its value when the text ends.
+        ("x=a; trap 'rm $x' EXIT", &["x=a", "builtin trap rm $x EXIT", "rm a (any input)"]),
+        ("x=a; trap 'rm $x' EXIT; x=b", &["x=a", "builtin trap rm $x EXIT", "rm ‹$x…› (any input)", "x=b"]),
+        ("trap 'rm $x' EXIT; x=b", &["builtin trap rm $x EXIT", "rm ‹$x…› (any input)", "x=b"]),
+        ("x=a; trap 'rm $x' INT", &["x=a", "builtin trap rm $x INT", "rm ‹$x…› (any input)"]),
+        (
+            "x=a; trap 'rm $x' EXIT; trap 'x=b' INT",
+            &[
+                "x=a",
+                "builtin trap rm $x EXIT",
+                "rm ‹$x…› (any input)",
+                "builtin trap x=b INT",
+                "x=b (any input)",
+            ],
+        ),
+        ("trap 'rm $HOME' EXIT", &["builtin trap rm $HOME EXIT", "rm /home/agent (any input)"]),
+        (
+            "trap 'rm $HOME' EXIT; HOME=b",
+            &["builtin trap rm $HOME EXIT", "rm ‹$HOME…› (any input)", "HOME=b"],
+        ),
+        ("trap 'rm $HOME' EXIT; IFS=/", &["builtin trap rm $HOME EXIT", "rm ‹$HOME…› (any input)", "IFS=/"]),
+        (
+            "x=$(a); trap 'rm \"$x\"' EXIT",
+            &["a", "x=‹$(0..1)›", "builtin trap rm \"$x\" EXIT", "rm ‹$x of 0..1› (any input)"],
+        ),
         (". ./x; p $HOME", &["builtin . ./x (SourcedFile)", "p ‹$HOME…› (anywhere)"]),
     ]);
     assert_read(ShellDialect::Sh, &[("time -p a", &["time -p a", "a"])]);
@@ -203,6 +231,16 @@ fn directories_are_followed() {
         ("cd && p", &["builtin cd", "p (in /home/agent)"]),
         ("cd \"$x\" && p", &["builtin cd ‹$x›", "p (anywhere)"]),
         ("cd - && p", &["builtin cd -", "p (anywhere)"]),
+        ("for d in */ a/b*/; do (cd \"$d\" && p); done", &["d=?", "builtin cd ‹$d›", "p (below /w or /w/a)"]),
+        ("for d in a b; do (cd $d; p); done", &["d=?", "builtin cd ‹$d…›", "p (below /w/a or /w/b or /w)"]),
+        ("for d in */; do (cd \"$d/..\" && p); done", &["d=?", "builtin cd ‹$d›/..", "p (anywhere)"]),
+        (
+            "for d in */; do (cd \"$d\" && cd .. && p); done",
+            &["d=?", "builtin cd ‹$d›", "builtin cd .. (below /w)", "p (anywhere)"],
+        ),
+        ("for d in */; do (cd $d && p); done", &["d=?", "builtin cd ‹$d…›", "p (anywhere)"]),
+        ("for d in *; do (cd \"$d\" && p); done", &["d=?", "builtin cd ‹$d›", "p (anywhere)"]),
+        ("for d in */../; do (cd \"$d\" && p); done", &["d=?", "builtin cd ‹$d›", "p (anywhere)"]),
         ("while a; do cd x; p; done", &["a (anywhere)", "builtin cd x (anywhere)", "p (anywhere)"]),
         ("if cd x; then p; else q; fi", &["builtin cd x", "p (in /w/x)", "q"]),
         ("f() { cd x; }; f; p", &["builtin cd x (any input) (anywhere)", "function f", "p (anywhere)"]),
@@ -256,6 +294,19 @@ fn variables_are_followed() {
         ("p $((x + 1))", &["p ‹number› (Arithmetic)"]),
         ("x=1; p $((x + 1))", &["x=1", "p ‹number›"]),
         ("x='a[0]'; p $((x))", &["x=a[0]", "p ‹number› (Arithmetic)"]),
+        // A value is an expression of its own, in whose subscripts bash runs commands.
+        ("x='a[$(p)]'; q $((x))", &["x=a[$(p)]", "p", "q ‹number› (Arithmetic)"]),
+        ("x='a[$(p)]'; q $(($x + 1))", &["x=a[$(p)]", "p", "q ‹number› (Arithmetic)"]),
+        ("x='a[b=1]'; y=x; q $((y))", &["x=a[b=1]", "y=x", "q ‹number› (Arithmetic)"]),
+        ("for i in 1 'a[$(p)]'; do q $((i)); done", &["i=?", "p", "q ‹number› (Arithmetic)"]),
+        ("x='1 + 2'; y=x; q $((y))", &["x=1 + 2", "y=x", "q ‹number›"]),
+        ("x=; q $((x))", &["x=''", "q ‹number›"]),
+        ("x=3.5; q $((x))", &["x=3.5", "q ‹number› (Arithmetic)"]),
+        // The output of commands that a variable holds.
+        ("x=$(a); p \"$x\" $x", &["a", "x=‹$(0..1)›", "p ‹$x of 0..1› ‹$x of 0..1…›"]),
+        ("x=$(a); p \"$x\"; eval \"$y\"", &["a", "x=‹$(0..1)›", "p ‹$x›", "builtin eval ‹$y› (Code)"]),
+        ("a() { b; }; x=$(a); p \"$x\"", &["b (any input)", "function a", "x=‹$(1..2)›", "p ‹$x›"]),
+        ("x=$(a); if b; then x=$(c); fi; p $x", &["a", "x=‹$(0..1)›", "b", "c", "x=‹$(3..4)›", "p ‹$x…›"]),
     ]);
 }
 
@@ -335,6 +386,11 @@ fn constructs_of_bash_are_read() {
             ("p ${!x}", &["p ‹$x…› (VariableName)"]),
             ("p ${x/a/$(b)} ${x:1:2} ${x^^}", &["b", "p ‹$x…› ‹$x…› ‹$x…›"]),
             ("for ((i = 0; i < 3; i++)); do a; done", &["a"]),
+            ("for i in {1..3} 7; do p $((i)); done", &["i=?", "p ‹number›"]),
+            ("for i in {1..3} a; do p $((i)); done", &["i=?", "p ‹number› (Arithmetic)"]),
+            ("for i in {a..c}; do p $((i)); done", &["i=?", "p ‹number› (Arithmetic)"]),
+            ("x='a[$(p)]'; [[ x -eq 1 ]]", &["x=a[$(p)]", "p", "(Arithmetic)"]),
+            ("x=1; ((x++)); [[ $x -eq 2 ]]", &["x=1"]),
             ("select x in a; do b; done", &["x=a", "b"]),
             ("function f { a; }; f", &["a (any input)", "function f"]),
             (

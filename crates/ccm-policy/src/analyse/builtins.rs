@@ -109,7 +109,10 @@ impl Analyser<'_> {
     pub(super) fn is_download(word: &ShellWord, commands: &[ShellCommand]) -> bool {
         word.pieces.iter().any(|piece| match piece {
             WordPiece::Unknown {
-                origin: UnknownOrigin::Output(range) | UnknownOrigin::Process(range),
+                origin:
+                    UnknownOrigin::Output(range)
+                    | UnknownOrigin::Process(range)
+                    | UnknownOrigin::Stored { range, .. },
                 ..
             } => downloads(commands, range.clone()),
             _ => false,

@@ -129,7 +129,7 @@ fn places(word: &ShellWord, context: &CommandContext) -> Vec<CodePlace> {
 
 /// Returns the words that a word stands for, with each value of the variables of loops. `None` if a value is split, so that
 /// a part of it may be a word, and if there are too many.
-fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
+pub(super) fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
     let mut done = Vec::new();
     let mut left = VecDeque::from([word.clone()]);
     while let Some(word) = left.pop_front() {

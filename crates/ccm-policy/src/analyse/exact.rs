@@ -2,6 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellSpan, ShellWord};
 
+use super::code_origins::listed_words;
 use super::possible_options::may_go_on;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
@@ -65,6 +66,11 @@ impl Analyser<'_> {
         word: &ShellWord,
         read: fn(&str) -> Result<Vec<TextAction>, NotExact>,
     ) {
+        // Each value of the variable of a loop makes a text of its own.
+        if let Some(words) = listed_words(word).filter(|words| words.len() > 1) {
+            words.iter().for_each(|word| self.exact_text(call, word, read));
+            return;
+        }
         let actions = shell_words::with_digits(word).map(|text| read(&text));
         match actions {
             Some(Ok(actions)) => self.text_actions(call, &actions, call.span(word)),

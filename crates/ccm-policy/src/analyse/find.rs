@@ -62,7 +62,7 @@ impl Analyser<'_> {
         let further = expression.iter().copied().filter(|word| may_go_on(word, commands));
         self.first_possible_option(index, "find", roots.iter().chain(further), commands);
         if expression.iter().any(|word| word.text().as_deref() == Some("-files0-from")) {
-            roots.push(shell_words::unknown("files0-from", self.span(index)));
+            roots.push(shell_words::unknown("<files0-from>", self.span(index)));
         }
         if roots.is_empty() {
             roots.push(ShellWord::known(".", self.span(index)));

@@ -8,7 +8,6 @@ use ccm_shell::{
 use super::exact::ExactCall;
 use super::{Analyser, CommandInput, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};
-use crate::effect::{CodeSource, Effect};
 use crate::grammars::{MakePiece, OptionGrammar, read_make};
 use crate::guard_class::GuardClass;
 use crate::tables;
@@ -123,14 +122,7 @@ impl Analyser<'_> {
 
     /// Judges the makefile that make finds by itself.
     fn makefile_of_directory(&mut self, call: ExactCall<'_>) {
-        let directories = &call.context.directories;
-        let Some(directory) = directories.paths.iter().find(|directory| !self.is_inside(directory)) else {
-            return;
-        };
-        let what = format!("`{}` runs the makefile of {directory}, outside the workspace", call.name);
-        self.effect(call.index, Effect::code(CodeSource::File, Some(directory.clone())));
-        let span = self.span(call.index);
-        self.finding(call.index, GuardClass::CodeOutside, what, span, Some(WayOut::StayInWorkspace));
+        self.code_of_directory(call.index, call.name, call.context, "runs the makefile of its directory");
     }
 
     /// Judges the text of `--eval`, a part of a makefile: what `$(shell …)` and recipes run.

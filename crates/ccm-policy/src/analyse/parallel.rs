@@ -82,7 +82,7 @@ impl Analyser<'_> {
         let (command, arguments) = rest.split_at(end);
         self.record_operands(index, rest);
         let span = self.span(index);
-        let unknown = shell_words::unknown("input", span);
+        let unknown = shell_words::unknown(shell_words::INPUT, span);
         if command.is_empty() {
             // Each argument is a command line.
             for text in arguments.iter().filter(|word| !is_end(word)) {

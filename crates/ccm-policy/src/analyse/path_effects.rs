@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ccm_shell::{ShellDirectories, ShellWord};
 
+use super::code_origins::listed_words;
 use super::paths::{self, PathMeaning, WordPath};
+use super::temporary_files::is_temporary;
 use super::{Analyser, CommandContext, credentials};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
@@ -92,6 +94,9 @@ impl Analyser<'_> {
             let is_recursive = resolved.path.is_some() && self.writes_whole(index);
             self.effect(index, Effect { is_recursive, ..effect });
             let Some(path) = resolved.path else {
+                if is_temporary(word) {
+                    continue;
+                }
                 let what = "writes a file that is not known";
                 self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::NamePath));
                 continue;
@@ -190,6 +195,9 @@ impl Analyser<'_> {
             self.effect(index, Effect { is_recursive, is_forced: how.is_forced, ..effect });
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
             let Some(path) = known else {
+                if is_temporary(word) {
+                    continue;
+                }
                 let (class, what) = if is_strong {
                     (GuardClass::DeleteOutside, "deletes what is not known")
                 } else {
@@ -235,9 +243,15 @@ impl Analyser<'_> {
     ) -> Arc<ShellDirectories> {
         let span = context.span.unwrap_or(word.span);
         let mut directories = ShellDirectories::default();
-        for resolved in paths::resolve(word, &context.directories) {
-            let is_known = !resolved.is_partial && !resolved.is_pattern;
-            match resolved.path.filter(|_| is_known) {
+        let mut is_bounded = true;
+        let words = listed_words(word).unwrap_or_else(|| vec![word.clone()]);
+        for resolved in words.iter().flat_map(|word| paths::resolve(word, &context.directories)) {
+            let is_pattern = resolved.is_pattern && !resolved.is_partial;
+            match resolved.path.filter(|_| !resolved.is_partial) {
+                Some(base) if is_pattern => {
+                    directories.is_unknown = true;
+                    directories.below.push(base);
+                }
                 Some(path) => {
                     self.check_restriction(index, &path, span);
                     // A shell goes up from the link, and every other program from what the link leads to.
@@ -250,8 +264,14 @@ impl Analyser<'_> {
                     }
                     directories.paths.push(path);
                 }
-                None => directories.is_unknown = true,
+                None => {
+                    directories.is_unknown = true;
+                    is_bounded = false;
+                }
             }
+        }
+        if !is_bounded {
+            directories.below.clear();
         }
         Arc::new(directories)
     }

@@ -5,14 +5,12 @@ use std::ops::Range;
 use ccm_shell::{CommandRole, ShellCommand, ShellInput, ShellWord, UnknownOrigin, WordPiece};
 
 use super::command_lines::CalledProgram;
+use super::shell_words::{FILE_NAMES, TEMPORARY};
 use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 use crate::tables::{ArgumentRole, OperandRole, OptionSpec, SpecialRole};
 use crate::verdict::{Caller, PolicyVerdict};
-
-/// Name of a part that is not known in place of names of files that a command prints. No variable has such a name.
-pub(super) const FILE_NAMES: &str = "names-of-files";
 
 /// What the options or operands of a program do at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,11 +141,15 @@ pub(super) fn may_go_on(word: &ShellWord, commands: &[ShellCommand]) -> bool {
 fn may_begin_with_dash(origin: &UnknownOrigin, commands: &[ShellCommand]) -> bool {
     match origin {
         UnknownOrigin::Number | UnknownOrigin::Home(_) | UnknownOrigin::Process(_) => false,
-        UnknownOrigin::Variable(name) => !matches!(&**name, "?" | "$" | "#" | "!" | FILE_NAMES),
+        UnknownOrigin::Variable(name) => {
+            !matches!(&**name, "?" | "$" | "#" | "!" | FILE_NAMES) && !name.starts_with(TEMPORARY)
+        }
         UnknownOrigin::Listed { words, .. } => {
             words.iter().any(|word| word.known_prefix().starts_with('-') || may_be_option(word, commands))
         }
-        UnknownOrigin::Output(range) => !print_no_option(range, commands),
+        UnknownOrigin::Output(range) | UnknownOrigin::Stored { range, .. } => {
+            !print_no_option(range, commands)
+        }
         UnknownOrigin::Braces => true,
     }
 }

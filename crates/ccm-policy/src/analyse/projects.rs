@@ -36,12 +36,34 @@ impl Analyser<'_> {
             "git" => HOOKED.contains(&action),
             name => RUNS_PROJECT.split_ascii_whitespace().any(|known| known == name),
         };
-        let outside = call.context.directories.paths.iter().find(|path| !self.is_inside(path));
-        let Some(path) = outside.filter(|_| runs) else { return };
-        let what = format!("`{}` works in {path}, outside the workspace, and runs what is there", call.name);
-        self.effect(call.index, Effect::code(CodeSource::File, Some(path.clone())));
-        let span = self.span(call.index);
-        self.finding(call.index, GuardClass::CodeOutside, what, span, Some(WayOut::StayInWorkspace));
+        if runs {
+            self.code_of_directory(call.index, call.name, &call.context, "runs what is in its directory");
+        }
+    }
+
+    /// Judges a program that runs code of the directory in which it works.
+    pub(super) fn code_of_directory(
+        &mut self,
+        index: usize,
+        name: &str,
+        context: &CommandContext,
+        deed: &str,
+    ) {
+        let directories = &context.directories;
+        let mut known = directories.paths.iter().chain(&directories.below);
+        let outside = known.find(|path| !self.is_inside(path)).cloned();
+        if outside.is_none() && directories.is_bounded() {
+            return;
+        }
+        let (what, way_out) = match &outside {
+            Some(path) => {
+                (format!("`{name}` {deed}: {path}, outside the workspace"), WayOut::StayInWorkspace)
+            }
+            None => (format!("`{name}` {deed}, in a directory that is not known"), WayOut::NamePath),
+        };
+        self.effect(index, Effect::code(CodeSource::File, outside));
+        let span = self.span(index);
+        self.finding(index, GuardClass::CodeOutside, what, span, Some(way_out));
     }
 
     /// Judges an argument of a tool of developers that names a project, or code of one.

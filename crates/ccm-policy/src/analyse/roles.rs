@@ -9,7 +9,8 @@ use super::entries::Call;
 use super::exact::ExactCall;
 use super::objects::CalledObject;
 use super::path_effects::Deletion;
-use super::possible_options::{self, FILE_NAMES};
+use super::possible_options;
+use super::shell_words::{FILE_NAMES, INPUT};
 use super::{Analyser, CommandContext, CommandInput, find, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
@@ -260,9 +261,8 @@ impl Analyser<'_> {
             if let Some(found) = &found {
                 self.delete_path(call.index, found, find::ALL, &context);
             }
-            let read = found.unwrap_or_else(|| {
-                shell_words::unknown(if reads_names { FILE_NAMES } else { "input" }, span)
-            });
+            let read = found
+                .unwrap_or_else(|| shell_words::unknown(if reads_names { FILE_NAMES } else { INPUT }, span));
             // These and `-I` exclude each other.
             let is_appended =
                 replaced.is_none() || call.parsed.has(&["-L", "-l", "-n", "--max-args", "--max-lines"]);
@@ -295,7 +295,7 @@ impl Analyser<'_> {
     /// Judges the command behind an option that takes all further words, such as `fd -x`.
     pub(super) fn command_of_option(&mut self, call: &Call<'_>) {
         let span = call.context.span.unwrap_or_else(|| self.span(call.index));
-        let found = shell_words::unknown("input", span);
+        let found = shell_words::unknown(INPUT, span);
         let command = &call.parsed.command;
         let is_cmake = call
             .parsed

@@ -6,6 +6,16 @@ use ccm_shell::{ShellSpan, ShellWord, UnknownOrigin, WordPiece};
 
 use crate::analysis::AnalysedWord;
 
+/// Name of a part that is not known: an argument of a command that comes from standard input. No variable has such a name.
+pub(super) const INPUT: &str = "<standard input>";
+
+/// Name of a part that is not known, in place of names of files that a command prints.
+pub(super) const FILE_NAMES: &str = "<names of files>";
+
+/// Beginning of the name of a part that is not known: the path of a file that the text itself makes with `mktemp`. What
+/// follows is how the part is shown.
+pub(super) const TEMPORARY: &str = "<temporary file>";
+
 /// Returns a word as it is shown.
 pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
     if let Some(text) = word.text() {
@@ -17,7 +27,12 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
             WordPiece::Text { text, .. } => shown += text,
             WordPiece::Pattern(character) => shown.push(*character),
             WordPiece::Unknown { origin, .. } => match origin {
-                UnknownOrigin::Variable(name) | UnknownOrigin::Listed { name, .. } => {
+                UnknownOrigin::Variable(name) if name.starts_with(['<', '{', '…']) => {
+                    shown += name.strip_prefix(TEMPORARY).unwrap_or(name);
+                }
+                UnknownOrigin::Variable(name)
+                | UnknownOrigin::Listed { name, .. }
+                | UnknownOrigin::Stored { name, .. } => {
                     shown += &format!("${name}");
                 }
                 UnknownOrigin::Output(_) => shown += "$(…)",

@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellWord, join_path};
 
-use super::possible_options::FILE_NAMES;
+use super::shell_words::{FILE_NAMES, INPUT};
 use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{CodeSource, Effect};
@@ -258,7 +258,7 @@ impl Analyser<'_> {
         let is_input = word.pieces.iter().any(|piece| {
             matches!(piece, ccm_shell::WordPiece::Unknown {
                 origin: ccm_shell::UnknownOrigin::Variable(name), ..
-            } if matches!(&**name, "input" | "{}" | FILE_NAMES))
+            } if matches!(&**name, INPUT | "{}" | FILE_NAMES))
         });
         if is_input || Self::is_download(word, commands) {
             if is_input {

@@ -23,9 +23,15 @@ impl Analyser<'_> {
             _ => environment.filter(|(name, _)| name == "HOME").collect(),
         };
         let directories = &context.directories;
-        let is_certain = directories.only().is_some();
+        let others = match directories.only() {
+            Some(_) => None,
+            // What leads up leads out of these as well.
+            None if !directories.is_bounded() || text.contains("..") => Some(Vec::new()),
+            None => Some([&*directories.paths, &*directories.below].concat()),
+        };
+        let first = directories.paths.first().or(directories.below.first());
         let shell = ShellContext {
-            directory: directories.paths.first().map_or("/", String::as_str),
+            directory: first.map_or("/", String::as_str),
             variables: variables.into_iter().map(|(name, value)| (&**name, &**value)).collect(),
         };
         let whole = context.span.unwrap_or_default();
@@ -34,7 +40,7 @@ impl Analyser<'_> {
             return;
         }
         match read(text, context.dialect, &shell, &mut self.budget) {
-            Ok(reading) => self.reading(&reading, &context, is_certain),
+            Ok(reading) => self.reading(&reading, &context, others.as_deref()),
             Err(error) => self.unreadable(*error, &context),
         }
         self.budget.leave();
@@ -82,7 +88,9 @@ impl Analyser<'_> {
         }
     }
 
-    fn reading(&mut self, reading: &ShellReading, context: &CommandContext, is_certain: bool) {
+    /// Judges the commands of a text. If the text may start in several directories, `others` are those, or none if any is
+    /// possible.
+    fn reading(&mut self, reading: &ShellReading, context: &CommandContext, others: Option<&[String]>) {
         let printed = printed(reading);
         let from = self.analysis.commands.len();
         for (position, command) in reading.commands.iter().enumerate() {
@@ -97,12 +105,18 @@ impl Analyser<'_> {
                 ShellInput::Text(word) => CommandInput::Text(word.clone()),
                 ShellInput::Unknown => CommandInput::Unknown,
             };
-            let directories = if is_certain {
-                Arc::clone(&command.directories)
-            } else {
-                let mut directories = ShellDirectories::clone(&command.directories);
-                directories.is_unknown = true;
-                Arc::new(directories)
+            let directories = match others {
+                None => Arc::clone(&command.directories),
+                Some(others) => {
+                    let mut directories = ShellDirectories::clone(&command.directories);
+                    if !directories.is_bounded() || others.is_empty() {
+                        directories.below.clear();
+                    } else {
+                        directories.below.extend_from_slice(others);
+                    }
+                    directories.is_unknown = true;
+                    Arc::new(directories)
+                }
             };
             let search_path = match *command.search_path {
                 ShellSearchPath::Initial => Arc::clone(&context.search_path),
@@ -125,8 +139,12 @@ impl Analyser<'_> {
 
     /// Judges a command of a text: its words, and what the shell itself does for the command.
     fn shell_command(&mut self, command: &ShellCommand, reading: &ShellReading, context: &CommandContext) {
+        let marked: Vec<Cow<'_, ShellWord>> =
+            command.words.iter().map(|word| self.with_temporary_files(word, reading, context)).collect();
+        let is_marked = marked.iter().any(|word| matches!(word, Cow::Owned(_)));
         let words: Cow<'_, [ShellWord]> = match context.span {
-            Some(span) => command.words.iter().map(|word| ShellWord { span, ..word.clone() }).collect(),
+            Some(span) => marked.into_iter().map(|word| ShellWord { span, ..word.into_owned() }).collect(),
+            None if is_marked => marked.into_iter().map(Cow::into_owned).collect(),
             None => Cow::Borrowed(&command.words),
         };
         let span = context.span.unwrap_or(command.span);
@@ -146,7 +164,7 @@ impl Analyser<'_> {
             analyser.assignments(index, command, &words, &reading.commands, &inner);
         });
         self.with_origin(FindingOrigin::Redirection, |analyser| {
-            analyser.redirections(index, command, &inner);
+            analyser.redirections(index, command, reading, &inner);
         });
         self.doubts(index, command, reading, &inner);
     }
@@ -179,9 +197,15 @@ impl Analyser<'_> {
     }
 
     /// Judges the files that the shell opens for a command.
-    fn redirections(&mut self, index: usize, command: &ShellCommand, context: &CommandContext) {
+    fn redirections(
+        &mut self,
+        index: usize,
+        command: &ShellCommand,
+        reading: &ShellReading,
+        context: &CommandContext,
+    ) {
         for redirection in &command.redirections {
-            let target = &redirection.target;
+            let target = &*self.with_temporary_files(&redirection.target, reading, context);
             if redirection.operator != RedirectionOperator::Duplicate
                 && let Some(command) = self.analysis.commands.get_mut(index)
             {

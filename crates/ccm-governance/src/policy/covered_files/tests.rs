@@ -330,7 +330,7 @@ fn texts_of_every_day_can_be_approved() {
 fn the_message_names_the_word() {
     for (text, word, hint) in [
         ("sh $a", "`$a`", "write the exact path of the file instead of `$a`"),
-        ("ls | xargs sh", "`$names-of-files`", "write the exact path"),
+        ("ls | xargs sh", "`<names of files>`", "write the exact path"),
         ("cd \"$x\"; make", "`make`", "write the exact path of the directory behind `cd`"),
         ("find / -exec sh {} \\;", "below /", "write the exact path of the file"),
     ] {

@@ -6,16 +6,20 @@
 mod awk;
 mod awk_tokens;
 mod brackets;
+mod debugger;
 mod make;
 mod options;
+mod perl;
 mod sed;
 mod split_string;
 mod sqlite;
 mod statements;
 
 pub(crate) use awk::read_awk;
+pub(crate) use debugger::only_reports;
 pub(crate) use make::{MakePiece, read_make};
 pub(crate) use options::{ExactArguments, OptionGrammar};
+pub(crate) use perl::read_perl_line;
 pub(crate) use sed::read_sed;
 pub(crate) use split_string::split_string;
 pub(crate) use sqlite::{only_reads_sqlite, read_sqlite, read_sqlite_input};

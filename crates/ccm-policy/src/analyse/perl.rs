@@ -1,10 +1,10 @@
 //! `perl`: code, scripts and modules.
 
-use ccm_shell::ShellWord;
+use ccm_shell::{ShellWord, WordPiece};
 
 use super::Analyser;
 use super::exact::ExactCall;
-use crate::grammars::OptionGrammar;
+use crate::grammars::{ExactArguments, OptionGrammar, read_perl_line};
 
 const OPTIONS: OptionGrammar = OptionGrammar {
     letters: "0#acC::e:E:fF::ghi::I:l#m::M::npstTuUvV::wWx::X",
@@ -36,6 +36,42 @@ const HARMLESS: [&str; 20] = [
     "utf8",
     "warnings",
 ];
+
+/// Returns `true` if code is read exactly, and only prints or changes the lines of files that are opened as files.
+fn is_known_line(parsed: &ExactArguments, codes: &[&ShellWord]) -> bool {
+    // What loads modules, reads code elsewhere or makes variables of the arguments.
+    let has_more = ["M", "m", "I", "s", "S", "x", "C", "V", "u", "D"].iter().any(|name| parsed.has(name));
+    let is_plain_suffix = |suffix: &ShellWord| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '_');
+        suffix.text().is_some_and(|text| text.chars().all(is_plain))
+    };
+    let texts: Option<Vec<_>> = codes.iter().map(|code| code.text()).collect();
+    let Some(texts) = texts else { return false };
+    // The codes are lines of one program, and a statement may go on in the next one.
+    let ends = texts.iter().rev().skip(1).all(|text| text.trim_end().ends_with(';'));
+    let reads_files = parsed.has("n") || parsed.has("p");
+    !has_more
+        && parsed.unlisted.is_none()
+        && parsed.values("i").all(is_plain_suffix)
+        && ends
+        && texts.iter().all(|text| read_perl_line(text).is_ok())
+        && (!reads_files || parsed.operands.iter().all(is_opened_as_file))
+}
+
+/// Returns `true` for an operand that perl opens as a file: `id|` and `|id` are commands, and `>x` is written.
+fn is_opened_as_file(word: &ShellWord) -> bool {
+    let is_sign = |c: char| matches!(c, '|' | '<' | '>' | '&' | '+' | ' ') || c.is_control();
+    let is_unknown = |piece: &WordPiece| matches!(piece, WordPiece::Unknown { .. });
+    let known: Vec<&str> = word
+        .pieces
+        .iter()
+        .map(|piece| if let WordPiece::Text { text, .. } = piece { &**text } else { "" })
+        .collect();
+    let has_ends = [known.first(), known.last()].iter().all(|end| end.is_some_and(|text| !text.is_empty()));
+    !word.pieces.iter().any(is_unknown)
+        && (has_ends || word.text().is_some_and(|text| !text.is_empty()))
+        && !known.iter().any(|text| text.contains(is_sign))
+}
 
 impl Analyser<'_> {
     /// Judges a call of `perl`.
@@ -86,7 +122,10 @@ impl Analyser<'_> {
         }
         let is_in_place = parsed.has("i");
         let has_code = parsed.has("e") || parsed.has("E");
-        self.inline_codes(call, parsed.values("e").chain(parsed.values("E")));
+        let codes: Vec<&ShellWord> = parsed.values("e").chain(parsed.values("E")).collect();
+        if !has_code || !is_known_line(&parsed, &codes) {
+            self.inline_codes(call, codes.into_iter());
+        }
         if parsed.has("v") || parsed.has("h") || parsed.has("V") && !has_code {
             return;
         }
@@ -99,6 +138,11 @@ impl Analyser<'_> {
         for file in files {
             if is_in_place {
                 self.write_path(call.index, file, call.context);
+                for suffix in parsed.values("i").filter_map(ShellWord::text) {
+                    let mut copy = file.clone();
+                    copy.pieces.extend(ShellWord::known(suffix, file.span).pieces);
+                    self.write_path(call.index, &copy, call.context);
+                }
             } else if has_code {
                 self.maybe_path(call.index, file, call.context);
             }

@@ -14,6 +14,7 @@ use super::shell_words::{FILE_NAMES, INPUT};
 use super::{Analyser, CommandContext, CommandInput, find, shell_words};
 use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
+use crate::grammars::only_reports;
 use crate::guard_class::GuardClass;
 use crate::tables::ArgumentRole;
 
@@ -85,7 +86,11 @@ impl Analyser<'_> {
             | ArgumentRole::OpensslFile => self.operand_role(call, role, word),
             ArgumentRole::Code => {
                 call.has_code = true;
-                self.inline_code(index, call.name, word, span);
+                let is_report = matches!(call.name, "gdb" | "lldb" | "cgdb")
+                    && word.text().is_some_and(|command| only_reports(call.name, &command));
+                if !is_report {
+                    self.inline_code(index, call.name, word, span);
+                }
             }
             ArgumentRole::Script => {
                 call.has_code = true;

@@ -14,6 +14,7 @@ mod git;
 mod machine;
 mod make;
 mod outside;
+mod perl;
 mod sed;
 mod shells;
 mod tar;

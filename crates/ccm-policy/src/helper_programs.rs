@@ -10,7 +10,7 @@ const OPEN: &str = "\
     gradlew grunt gulp honcho icecc invoke javac jest jekyll just kotlinc latexmk ldd lein libtool libtoolize lualatex make \
     mdbook meson mix mk mkdocs mocha musl-gcc mvn mvnw mypy ninja node nox npm npx nvcc opam pdflatex pdm perl phpunit \
     pip pipenv pnpm poetry pre-commit prettier protoc pylint pyright pytest rake remake rollup rspec ruff rustc rustdoc \
-    rustup samu sbt sccache scons sphinx-build stack swift swiftc task tex tox tsc tsup uv vite vitest waf webpack x86_64-linux-gnu-gcc \
+    rustup samu sbt sccache scons sphinx-build stack swift swiftc task terraform tex tofu tox tsc tsup uv vite vitest waf webpack x86_64-linux-gnu-gcc \
     xelatex xmake yarn zig";
 
 /// Subcommands of git that only report, and so start neither hooks nor filters of files.

@@ -22,8 +22,8 @@ const FUNCTIONS: &str = "\
 /// Programs that run code, or obey settings that name programs, of the directory in which they work.
 const RUNS_PROJECT: &str = "\
     ant bazel buck2 bun bundle cargo composer ctest deno eslint flask go gradle gulp invoke jest just lein mill mix mocha \
-    mvn ninja nox npm npx phpunit pipenv pnpm poetry pre-commit prettier pylint pytest rake rspec sbt scons task tox tsc \
-    uv vite vitest webpack yarn";
+    mvn ninja nox npm npx phpunit pipenv pnpm poetry pre-commit prettier pylint pytest rake rspec sbt scons task terraform \
+    tofu tox tsc uv vite vitest webpack yarn";
 
 /// Subcommands of git that run hooks.
 const HOOKED: [&str; 9] =

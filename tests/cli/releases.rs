@@ -6,7 +6,7 @@ use crate::ccm;
 use crate::confined::kernel_can;
 
 /// A directory with a manifest, and a key that may sign.
-fn site() -> Scratch {
+pub(crate) fn site() -> Scratch {
     let scratch = Scratch::new();
     manifest(&scratch, "one");
     scratch.write("site/files/motd", "Welcome\n");
@@ -29,7 +29,7 @@ fn manifest(scratch: &Scratch, content: &str) {
     );
 }
 
-fn publish(scratch: &Scratch, version: &str, options: &[&str]) {
+pub(crate) fn publish(scratch: &Scratch, version: &str, options: &[&str]) {
     let mut words =
         vec!["release", "build", "site", "--channel", "base", "--version", version, "-o", "base.release"];
     words.extend(options);
@@ -37,12 +37,12 @@ fn publish(scratch: &Scratch, version: &str, options: &[&str]) {
     succeeded(ccm(scratch, &["release", "sign", "base.release", "--key", "key"]).run());
 }
 
-fn succeeded(called: Called) -> Called {
+pub(crate) fn succeeded(called: Called) -> Called {
     assert_eq!(called.code, 0, "{}", called.shown());
     called
 }
 
-const FROM: [&str; 4] = ["--from", "base.release", "--signers", "signers"];
+pub(crate) const FROM: [&str; 4] = ["--from", "base.release", "--signers", "signers"];
 
 fn apply(scratch: &Scratch, options: &[&str]) -> Called {
     let mut words = vec!["apply"];
@@ -248,7 +248,8 @@ fn mistakes_with_sources_are_told() {
     publish(&scratch, "1", &[]);
     for (words, code, message) in [
         (&["apply", "--from", "base.release"][..], 64, "--signers <FILE>"),
-        (&["apply", "--from", "base.release", "--signers", "nobody"], 1, "there is no file of"),
+        (&["apply", "--from", "base.release", "--signers", "nobody"], 1, "there is no file of signers"),
+        (&["release", "verify", "base.release", "--signers", "nobody"], 1, "there is no file of signers"),
         (
             &["apply", "--from", "http://x/base.release", "--signers", "signers"],
             1,

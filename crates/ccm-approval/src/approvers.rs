@@ -1,5 +1,6 @@
 //! People who may approve, and the verification of their signatures.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -22,13 +23,33 @@ pub struct Approvers {
     revoked: Option<Vec<u8>>,
 }
 
-/// Error of the file of approvers, or of the file of revoked keys. No signature is verified.
+/// People of a file of allowed signers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignerRole {
+    /// People who may approve on this machine.
+    Approvers,
+    /// People who may sign what a source or a release offers.
+    Signers,
+}
+
+impl fmt::Display for SignerRole {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Approvers => "approvers",
+            Self::Signers => "signers",
+        })
+    }
+}
+
+/// Error of a file of approvers or signers, or of the file of revoked keys. No signature is verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApproversError {
     /// There is no file.
-    #[error("there is no file of approvers {path:?}")]
+    #[error("there is no file of {role} {path:?}")]
     Missing {
+        /// People of the file.
+        role: SignerRole,
         /// Path of the file.
         path: PathBuf,
     },
@@ -41,16 +62,20 @@ pub enum ApproversError {
         source: TrustError,
     },
     /// The file has an error.
-    #[error("approvers {path:?}, {source}")]
+    #[error("{role} {path:?}, {source}")]
     Signers {
+        /// People of the file.
+        role: SignerRole,
         /// Path of the file.
         path: PathBuf,
         /// The error.
         source: SignersError,
     },
     /// The file has no key.
-    #[error("the file of approvers {path:?} has no key")]
+    #[error("the file of {role} {path:?} has no key")]
     Empty {
+        /// People of the file.
+        role: SignerRole,
         /// Path of the file.
         path: PathBuf,
     },
@@ -72,22 +97,33 @@ pub trait SignatureVerifier {
 impl Approvers {
     /// Reads the file of approvers and, if there is one, that of revoked keys. Only files that nobody but root and
     /// `owner` can have written are read.
-    pub fn load(path: &Path, revoked: &Path, owner: u32, zone: &LocalZone) -> Result<Self, ApproversError> {
+    pub fn load(
+        role: SignerRole,
+        path: &Path,
+        revoked: &Path,
+        owner: u32,
+        zone: &LocalZone,
+    ) -> Result<Self, ApproversError> {
         let at = || path.to_owned();
-        let bytes = read(path, owner)?.ok_or_else(|| ApproversError::Missing { path: at() })?;
+        let bytes = read(path, owner)?.ok_or_else(|| ApproversError::Missing { role, path: at() })?;
         let text = String::from_utf8(bytes)
             .map_err(|_| ApproversError::Trust { path: at(), source: TrustError::NotUtf8(at()) })?;
-        let mut approvers = Self::parse(path, &text, zone)?;
+        let mut approvers = Self::parse(role, path, &text, zone)?;
         approvers.revoked = read(revoked, owner)?;
         Ok(approvers)
     }
 
     /// Reads the text of a file of approvers. No key of it is revoked.
-    pub fn parse(path: &Path, text: &str, zone: &LocalZone) -> Result<Self, ApproversError> {
-        let failed = |source| ApproversError::Signers { path: path.to_owned(), source };
+    pub fn parse(
+        role: SignerRole,
+        path: &Path,
+        text: &str,
+        zone: &LocalZone,
+    ) -> Result<Self, ApproversError> {
+        let failed = |source| ApproversError::Signers { role, path: path.to_owned(), source };
         let signers = AllowedSigners::parse(text, &|date, time| zone.moment(date, time)).map_err(failed)?;
         if signers.signers.is_empty() {
-            return Err(ApproversError::Empty { path: path.to_owned() });
+            return Err(ApproversError::Empty { role, path: path.to_owned() });
         }
         Ok(Self { file: SignerFile::new(path.to_owned(), signers), revoked: None })
     }

@@ -22,7 +22,7 @@ mod ssh_keygen;
 mod statement;
 mod store;
 
-pub use approvers::{Approvers, ApproversError, SignatureVerifier};
+pub use approvers::{Approvers, ApproversError, SignatureVerifier, SignerRole};
 pub use environment_salt::EnvironmentSalt;
 pub use intent::{
     ApprovalDemand, ApprovalMachine, ApprovalTime, GrantLimits, INTENT_NAMESPACE, IntendedAction,

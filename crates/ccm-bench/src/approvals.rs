@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalContext, ApprovalDemand, ApprovalMachine, ApprovalStatement, ApprovalStore,
     ApprovalTime, ApproverDecision, Approvers, GrantLimits, IntendedAction, IntendedCommand, IntendedSandbox,
-    IntentCaller, IntentContent, SignatureVerifier, SignedStatement,
+    IntentCaller, IntentContent, SignatureVerifier, SignedStatement, SignerRole,
 };
 use ccm_host::LocalZone;
 use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
@@ -126,7 +126,9 @@ pub(crate) fn measure() {
         ApprovalStore::statement(&intent, ApproverDecision::GrantAction, None, (1_000_000, None), until);
     let text = granted.as_ref().map(ApprovalStatement::text).expect("a statement").expect("a statement");
     let (signature, line) = sign(scratch.path(), &text);
-    let approvers = Approvers::parse(Path::new("/approvers"), &line, &LocalZone::utc()).expect("approvers");
+    let approvers =
+        Approvers::parse(SignerRole::Approvers, Path::new("/approvers"), &line, &LocalZone::utc())
+            .expect("approvers");
     let context = ApprovalContext {
         approvers: &approvers,
         verifier: &Alone,

@@ -15,7 +15,7 @@ use ccm_host::{LocalZone, current_user};
 
 pub use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
-    ListedIntent, MANIFEST_NAMESPACE, ScreenError,
+    ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignerRole,
 };
 pub use ccm_sshsig::{SignatureRefusal, VerifiedSignature};
 pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};
@@ -65,7 +65,7 @@ impl Governance {
     /// Reads a file of allowed signers that the user of this process chose. Keys in the file of the same name that ends
     /// in `.revoked` don't count.
     pub fn signers(&self, path: &Path) -> Result<Approvers, ApproversError> {
-        load(path, current_user())
+        load(SignerRole::Signers, path, current_user())
     }
 
     fn read_approvers(&self, path: &Path) -> Result<Approvers, ApproversError> {
@@ -73,12 +73,12 @@ impl Governance {
             PolicySource::Directory(_) => current_user(),
             _ => 0,
         };
-        load(path, owner)
+        load(SignerRole::Approvers, path, owner)
     }
 }
 
-fn load(path: &Path, owner: u32) -> Result<Approvers, ApproversError> {
+fn load(role: SignerRole, path: &Path, owner: u32) -> Result<Approvers, ApproversError> {
     let mut revoked = path.as_os_str().to_owned();
     revoked.push(REVOKED);
-    Approvers::load(path, Path::new(&revoked), owner, &LocalZone::of_this_process())
+    Approvers::load(role, path, Path::new(&revoked), owner, &LocalZone::of_this_process())
 }

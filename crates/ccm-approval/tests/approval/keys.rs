@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use ccm_approval::{Approvers, SignatureVerifier, SshKeygen};
+use ccm_approval::{Approvers, SignatureVerifier, SignerRole, SshKeygen};
 use ccm_host::{
     Account, AccountError, Identity, LocalSystem, LocalZone, PrivateDirectory, StartError, SystemRunner,
 };
@@ -75,7 +75,8 @@ pub(crate) fn keygen(args: &[&str], input: &str) -> Output {
 
 /// Reads a file of approvers of this text.
 pub(crate) fn approvers(text: &str) -> Approvers {
-    Approvers::parse(Path::new("/approvers"), text, &LocalZone::utc()).expect("approvers")
+    Approvers::parse(SignerRole::Approvers, Path::new("/approvers"), text, &LocalZone::utc())
+        .expect("approvers")
 }
 
 /// Runs a future with a `ssh-keygen` of this machine.

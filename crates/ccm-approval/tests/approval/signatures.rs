@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::SystemTime;
 
-use ccm_approval::{Approvers, ApproversError, KeygenError, SshKeygen};
+use ccm_approval::{Approvers, ApproversError, KeygenError, SignerRole, SshKeygen};
 use ccm_host::{LocalZone, TrustError, current_user};
 use ccm_sshsig::{SignatureDemand, SignatureRefusal, VerifiedSignature};
 
@@ -228,6 +228,7 @@ fn revoked_keys_are_refused_whether_listed_or_in_a_krl() {
     let verify = |name: &str| {
         let revoked = keys.path("revoked").canonicalize().unwrap_or_else(|_| keys.path("revoked"));
         let approvers = Approvers::load(
+            SignerRole::Approvers,
             &keys.path("approvers").canonicalize().expect("a path"),
             &revoked,
             current_user(),
@@ -269,7 +270,7 @@ fn only_a_trusted_file_of_approvers_is_read() {
     let path = directory.join("approvers");
     let load = || {
         let zone = LocalZone::utc();
-        Approvers::load(&path, &directory.join("revoked"), current_user(), &zone)
+        Approvers::load(SignerRole::Approvers, &path, &directory.join("revoked"), current_user(), &zone)
     };
     assert!(matches!(load(), Err(ApproversError::Missing { .. })));
     std::fs::write(&path, &text).expect("a file");

@@ -74,7 +74,7 @@ pub(crate) fn key_name(key: &SigningKey) -> String {
 fn approvers(console: &Console, session: &Session) -> CommandResult<Option<Approvers>> {
     match session.governance().approvers() {
         Ok(approvers) => Ok(Some(approvers)),
-        Err(ApproversError::Missing { path } | ApproversError::Empty { path }) => {
+        Err(ApproversError::Missing { path, .. } | ApproversError::Empty { path, .. }) => {
             let path = path.display();
             console
                 .note(&format!("{path} names no approver here, so it is not known whether the key is one"));

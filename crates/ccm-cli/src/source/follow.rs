@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ccm_runtime::approval::ApproversError;
 use ccm_runtime::model::escape_control;
 use ccm_runtime::release::SignatureThreshold;
 use ccm_runtime::source::{
@@ -121,6 +122,16 @@ pub(super) fn source_error(error: &SourceError) -> CommandError {
             Some("write all of it, as `git rev-list --max-parents=0 HEAD` prints it".to_owned())
         }
         SourceError::State(error) => Some(error.hint()),
+        SourceError::Private(_) => {
+            Some("set TMPDIR to a directory that you can enter and write, or unset it".to_owned())
+        }
+        SourceError::Signers {
+            path,
+            source: ApproversError::Missing { .. } | ApproversError::Empty { .. },
+        } => Some(format!(
+            "write a line for each person who signs to {}: NAME ssh-ed25519 KEY",
+            path.display()
+        )),
         SourceError::Cache(CacheError::Lost { .. }) => {
             Some("`--bootstrap` takes the next version that is signed, whatever its number".to_owned())
         }

@@ -289,7 +289,7 @@ fn approve_hint(code: &str) -> String {
 /// Returns what to do about a file of approvers that can't be used.
 pub fn approvers_hint(error: &ApproversError) -> String {
     match error {
-        ApproversError::Missing { path } | ApproversError::Empty { path } => {
+        ApproversError::Missing { path, .. } | ApproversError::Empty { path, .. } => {
             format!("write a line for each approver to {}: NAME ssh-ed25519 KEY", path.display())
         }
         ApproversError::Trust { path, .. } => format!(

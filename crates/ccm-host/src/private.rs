@@ -33,6 +33,22 @@ const DIRECTORY: OFlags =
 const OUTER: Mode = Mode::RWXU.union(Mode::XGRP).union(Mode::XOTH);
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
+/// Directory for temporary files that can hold no private directory.
+#[derive(Debug, thiserror::Error)]
+#[error("{path:?}, the directory for temporary files (TMPDIR), can't be used")]
+struct TemporaryFilesError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl TemporaryFilesError {
+    /// Returns an error of the same kind that names the directory.
+    fn of(path: &Path, source: impl Into<io::Error>) -> io::Error {
+        let source = source.into();
+        io::Error::new(source.kind(), Self { path: path.to_owned(), source })
+    }
+}
+
 /// Private directory of a command. It is removed with this value, at the latest.
 #[derive(Debug)]
 pub struct PrivateDirectory {
@@ -52,10 +68,11 @@ impl PrivateDirectory {
     /// Makes a directory that only that user can enter; `None` is the user who runs ccm.
     pub(crate) fn make(owner: Option<&Identity>) -> io::Result<Self> {
         let parent = parent()?;
-        let directory = openat(CWD, &parent, DIRECTORY, Mode::empty())?;
+        let failed = |error: Errno| TemporaryFilesError::of(&parent, error);
+        let directory = openat(CWD, &parent, DIRECTORY, Mode::empty()).map_err(failed)?;
         loop {
             let name = OsString::from(format!("{PREFIX}{:032x}", random()));
-            mkdirat(&directory, &name, OUTER)?;
+            mkdirat(&directory, &name, OUTER).map_err(failed)?;
             // From here on it is removed, even if the rest fails. Until the lock is held, another run may
             // remove it as a leftover of a killed run.
             let outer = match openat(&directory, &name, DIRECTORY, Mode::empty()) {
@@ -95,7 +112,8 @@ impl PrivateDirectory {
     /// Returns the directory that holds private directories; an error if none can be made in it.
     pub(crate) fn parent() -> io::Result<PathBuf> {
         let parent = parent()?;
-        accessat(CWD, &parent, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+        accessat(CWD, &parent, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+            .map_err(|error| TemporaryFilesError::of(&parent, error))?;
         Ok(parent)
     }
 
@@ -157,7 +175,7 @@ fn parent() -> io::Result<PathBuf> {
 /// Returns the path of a directory for temporary files without links; that of `/tmp`, if another user could
 /// exchange a private directory in the named one.
 fn parent_for(named: &Path) -> io::Result<PathBuf> {
-    let path = named.canonicalize()?;
+    let path = named.canonicalize().map_err(|error| TemporaryFilesError::of(named, error))?;
     if path.ancestors().all(keeps_entries) { Ok(path) } else { Path::new("/tmp").canonicalize() }
 }
 

@@ -42,6 +42,9 @@ fn daily_work_runs_in_the_default_sandbox() {
         ("find . -name '*.c' | xargs grep -n main", "main"),
         ("touch a && rm a && ls", "m.c"),
         ("trap 'rm tmp' EXIT; touch tmp; ls tmp", "tmp"),
+        ("tmp=$(mktemp); trap 'rm -f \"$tmp\"' EXIT; echo abc > \"$tmp\"; cat \"$tmp\"", "abc"),
+        ("for d in out/; do (cd \"$d\" && make -f ../Makefile test); done", "ok"),
+        ("perl -pe 's/main/MAIN/' m.c", "MAIN"),
         ("egrep -c main m.c", "1"),
         ("git init -q . && git add m.c && git status --short", "A  m.c"),
         ("git -c user.name=a -c user.email=a@x.example commit -qm x && git log --oneline", "x"),
@@ -66,8 +69,26 @@ fn packages_are_listed_in_the_default_sandbox() {
         "lib/dpkg/status",
         "Package: tool\nStatus: install ok installed\nVersion: 1.5\nArchitecture: all\n",
     );
-    for command in ["dpkg -l", "dpkg-query -W tool", "dpkg -s tool"] {
+    for command in
+        ["dpkg -l", "dpkg-query -W tool", "dpkg -s tool", "apt-cache show tool", "apt-cache policy tool"]
+    {
         let called = tool(&machine, command);
         assert!(called.code == 0 && called.stdout.contains("1.5"), "{}", called.shown());
+    }
+}
+
+#[test]
+fn manuals_are_read_in_the_default_sandbox() {
+    let Some(machine) = machine() else { return };
+    let settings = "/etc/manpath.config";
+    let Some(paths) = std::fs::read_to_string(settings).ok().filter(|_| Path::new("/usr/bin/man").exists())
+    else {
+        return skipped("man is not installed");
+    };
+    machine.scratch.write(settings.trim_start_matches('/'), paths);
+    machine.scratch.write("work/tool.1", ".TH TOOL 1\n.SH NAME\ntool \\- does things\n");
+    for command in ["man ./tool.1", "man -l tool.1 | head -n 5"] {
+        let called = tool(&machine, command);
+        assert!(called.code == 0 && called.stdout.contains("does things"), "{}", called.shown());
     }
 }

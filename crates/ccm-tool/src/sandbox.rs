@@ -18,14 +18,22 @@ const FIXED: [&str; 2] = [".git/hooks", ".git/config"];
 /// Directories of the root that a profile without a list for reading opens.
 const READABLE: [&str; 8] = ["/etc", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/var"];
 
-/// Programs that show which packages are installed, and the database that they read. It holds no secrets.
-const PACKAGE_DATABASES: [(&str, &str); 6] = [
-    ("dpkg", "/var/lib/dpkg"),
-    ("dpkg-query", "/var/lib/dpkg"),
-    ("apt", "/var/lib/dpkg"),
-    ("apt-cache", "/var/lib/dpkg"),
-    ("rpm", "/var/lib/rpm"),
-    ("pacman", "/var/lib/pacman/local"),
+const APT: [&str; 4] =
+    ["/var/lib/dpkg", "/var/lib/apt/lists", "/var/lib/apt/extended_states", "/var/cache/apt"];
+
+/// Programs that show packages and pages of manuals, and the databases that they read. They hold no secrets.
+const DATABASES: [(&str, &[&str]); 11] = [
+    ("dpkg", &["/var/lib/dpkg"]),
+    ("dpkg-query", &["/var/lib/dpkg"]),
+    ("apt", &APT),
+    ("apt-cache", &APT),
+    ("apt-mark", &APT),
+    ("apt-get", &APT),
+    ("rpm", &["/var/lib/rpm"]),
+    ("pacman", &["/var/lib/pacman"]),
+    ("man", &["/var/cache/man"]),
+    ("apropos", &["/var/cache/man"]),
+    ("whatis", &["/var/cache/man"]),
 ];
 
 /// Sandbox of a call.
@@ -64,7 +72,7 @@ pub(crate) fn choose(
         (NO_NETWORK, _) | (_, None) => SandboxRequest { workdir: Workdir::At(workspace.to_owned()), ..base },
         (_, Some(own)) => of_profile(own, analysis, workspace, base),
     };
-    let read = [request.read, package_databases(analysis)].concat();
+    let read = [request.read, databases(analysis)].concat();
     let request = SandboxRequest { read, ..request };
     CallSandbox {
         profile: profile.to_owned(),
@@ -73,11 +81,12 @@ pub(crate) fn choose(
     }
 }
 
-/// Returns the databases of packages that the commands read, as far as this machine has them.
-fn package_databases(analysis: &Analysis) -> Vec<PathBuf> {
+/// Returns the databases that the commands read, as far as this machine has them.
+fn databases(analysis: &Analysis) -> Vec<PathBuf> {
     let names: Vec<&str> = analysis.commands.iter().filter_map(|command| command.base_name()).collect();
-    let listed = PACKAGE_DATABASES.iter().filter(|(name, _)| names.contains(name));
-    let databases: BTreeSet<PathBuf> = listed.map(|(_, path)| PathBuf::from(path)).collect();
+    let listed = DATABASES.iter().filter(|(name, _)| names.contains(name));
+    let databases: BTreeSet<PathBuf> =
+        listed.flat_map(|(_, paths)| paths.iter().map(PathBuf::from)).collect();
     databases.into_iter().filter(|path| canonical_path(path).is_some()).collect()
 }
 

@@ -280,7 +280,7 @@ impl Follower<'_> {
     }
 
     pub(crate) fn doubt(&mut self, kind: DoubtKind, span: ShellSpan) {
-        let doubt = ShellDoubt { kind, span };
+        let doubt = ShellDoubt { kind, output: None, span };
         if !self.doubts.contains(&doubt) {
             self.doubts.push(doubt);
         }

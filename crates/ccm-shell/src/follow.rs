@@ -197,11 +197,12 @@ impl<'b> Follower<'b> {
 
     /// Makes unknown which commands have printed the value of a variable, if a name may mean another program than it says.
     fn settle_stored(&mut self) {
-        let is_doubtful =
-            self.text_changes.anything || self.commands.iter().any(|command| !command.doubts.is_empty());
+        let is_doubtful = self.text_changes.anything
+            || self.commands.iter().flat_map(|command| &command.doubts).any(|doubt| doubt.output.is_none());
         let mut words = Vec::new();
         for (position, command) in self.commands.iter().enumerate() {
-            if command.stored().next().is_some() {
+            let is_evaluated = command.doubts.iter().any(|doubt| doubt.output.is_some());
+            if is_evaluated || command.stored().next().is_some() {
                 words.push(position);
             }
         }
@@ -214,7 +215,8 @@ impl<'b> Follower<'b> {
                 };
                 printing.len() > MAX_PRINTING || printing.iter().any(is_other)
             };
-            let ends = is_doubtful || command.stored().any(may_differ);
+            let evaluated = command.doubts.iter().filter_map(|doubt| doubt.output.as_ref());
+            let ends = is_doubtful || command.stored().chain(evaluated).any(may_differ);
             if ends && let Some(command) = self.commands.get_mut(position) {
                 command.forget_stored();
             }
@@ -462,7 +464,7 @@ impl<'b> Follower<'b> {
             }
         }
         for span in bombs {
-            let bomb = ShellDoubt { kind: DoubtKind::ForkBomb, span };
+            let bomb = ShellDoubt { kind: DoubtKind::ForkBomb, output: None, span };
             let mut found = self.commands.iter_mut().filter(|command| command.span == span);
             if let Some(command) = found.next() {
                 command.doubts.push(bomb);

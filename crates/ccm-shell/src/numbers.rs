@@ -1,10 +1,12 @@
 //! Arithmetic and conditions: bash evaluates the values of variables in them, and runs substitutions in the values.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::dialect::ShellDialect;
 use crate::follow::Follower;
-use crate::reading::{DoubtKind, ShellWord};
+use crate::reading::{DoubtKind, ShellDoubt, ShellWord};
+use crate::simple::printed;
 use crate::span::ShellSpan;
 use crate::state::{ShellState, VariableValue, is_integer};
 use crate::tree::{ArithmeticNode, ArithmeticToken, ConditionalNode, ParameterOperation, WordPart};
@@ -46,7 +48,11 @@ impl Follower<'_> {
                 words.iter().try_for_each(|word| self.evaluated_word(word, span, state))
             }
             Some(VariableValue::Number) => Ok(()),
-            Some(VariableValue::Printed(_)) | None => {
+            Some(VariableValue::Printed(range)) => {
+                self.doubt_output(range.clone(), span);
+                Ok(())
+            }
+            None => {
                 self.doubt(DoubtKind::Arithmetic, span);
                 Ok(())
             }
@@ -63,7 +69,10 @@ impl Follower<'_> {
             Some(text) => self.evaluated_text(&text, span, state),
             None if is_number(word) => Ok(()),
             None => {
-                self.doubt(DoubtKind::Arithmetic, span);
+                match printed(word) {
+                    Some(range) => self.doubt_output(range, span),
+                    None => self.doubt(DoubtKind::Arithmetic, span),
+                }
                 Ok(())
             }
         }
@@ -112,8 +121,9 @@ impl Follower<'_> {
             }
             WordPart::Substitution { list, .. } => {
                 let list = Rc::clone(list);
-                self.inner(&list, state, None)?;
-                false
+                let range = self.inner(&list, state, None)?;
+                self.doubt_output(range, node.span);
+                true
             }
             _ => false,
         };
@@ -121,6 +131,14 @@ impl Follower<'_> {
             self.doubt(DoubtKind::Arithmetic, node.span);
         }
         Ok(())
+    }
+
+    /// Adds the doubt that the output of commands may be more than a number.
+    fn doubt_output(&mut self, range: Range<usize>, span: ShellSpan) {
+        let doubt = ShellDoubt { kind: DoubtKind::Arithmetic, output: Some(range), span };
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
     }
 
     /// Returns `true` for variables that bash sets to numbers itself, unless the text sets them.

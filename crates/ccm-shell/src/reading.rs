@@ -178,6 +178,9 @@ pub enum ShellSearchPath {
 pub struct ShellDoubt {
     /// Kind of the effect.
     pub kind: DoubtKind,
+    /// Commands whose output is evaluated as an expression, by their range in [`ShellReading::commands`]. Without a doubt
+    /// if they print a number.
+    pub output: Option<Range<usize>>,
     /// Location in the text.
     pub span: ShellSpan,
 }
@@ -284,6 +287,7 @@ impl ShellCommand {
 
     /// Makes unknown which commands have printed the values of variables.
     pub(crate) fn forget_stored(&mut self) {
+        self.doubts.iter_mut().for_each(|doubt| doubt.output = None);
         for piece in self.all_words().flat_map(|word| &mut word.pieces) {
             if let WordPiece::Unknown { origin, .. } = piece
                 && let UnknownOrigin::Stored { name, .. } = origin

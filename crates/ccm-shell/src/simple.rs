@@ -289,11 +289,17 @@ pub(crate) fn value_of(word: &ShellWord) -> Option<VariableValue> {
 }
 
 /// Returns the range of the commands whose output a word is.
-fn printed(word: &ShellWord) -> Option<std::ops::Range<usize>> {
+pub(crate) fn printed(word: &ShellWord) -> Option<std::ops::Range<usize>> {
     let is_empty = |piece: &&WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.is_empty());
     let mut pieces = word.pieces.iter().filter(|piece| !is_empty(piece));
     match (pieces.next(), pieces.next()) {
-        (Some(WordPiece::Unknown { origin: UnknownOrigin::Output(range), .. }), None) => Some(range.clone()),
+        (
+            Some(WordPiece::Unknown {
+                origin: UnknownOrigin::Output(range) | UnknownOrigin::Stored { range, .. },
+                ..
+            }),
+            None,
+        ) => Some(range.clone()),
         _ => None,
     }
 }

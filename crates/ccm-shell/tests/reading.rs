@@ -56,7 +56,10 @@ fn shown(command: &ShellCommand) -> String {
     } else if command.directories.paths != ["/w"] {
         parts.push(format!("(in {})", command.directories.paths.join(" or ")));
     }
-    parts.extend(command.doubts.iter().map(|doubt| format!("({:?})", doubt.kind)));
+    parts.extend(command.doubts.iter().map(|doubt| match &doubt.output {
+        Some(range) => format!("({:?} of {range:?})", doubt.kind),
+        None => format!("({:?})", doubt.kind),
+    }));
     parts.join(" ")
 }
 
@@ -141,7 +144,12 @@ fn every_part_of_a_text_is_read() {
         ("p \"$(a; b)\" `c`", &["a", "b", "c", "p ‹$(0..2)› ‹$(2..3)…›"]),
         ("p ${x:-$(a)}", &["a", "p ‹$x…›"]),
         ("X=$(a) p", &["a", "X=‹$(0..1)› p"]),
-        ("p $(( $(a) + 1 ))", &["a", "p ‹number› (Arithmetic)"]),
+        ("p $(( $(a) + 1 ))", &["a", "p ‹number› (Arithmetic of 0..1)"]),
+        ("x=$(a); p $((x))", &["a", "x=‹$(0..1)›", "p ‹number› (Arithmetic of 0..1)"]),
+        (
+            "x=$(a); p $((x)); eval \"$y\"",
+            &["a", "x=‹$(0..1)›", "p ‹number› (Arithmetic)", "builtin eval ‹$y› (Code)"],
+        ),
         ("command a; exec b; command -v c", &["a", "b", "builtin command -v c"]),
         ("eval 'a; b' c", &["builtin eval a; b c", "a", "b c"]),
         ("eval \"$x\"", &["builtin eval ‹$x› (Code)"]),

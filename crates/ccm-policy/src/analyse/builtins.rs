@@ -65,6 +65,14 @@ impl Analyser<'_> {
             let span = context.span.unwrap_or(doubt.span);
             let (class, what, way_out) = match doubt.kind {
                 DoubtKind::SourcedFile => continue,
+                DoubtKind::Arithmetic
+                    if doubt
+                        .output
+                        .as_ref()
+                        .is_some_and(|range| self.prints_number(range, reading, context)) =>
+                {
+                    continue;
+                }
                 DoubtKind::Arithmetic => {
                     (GuardClass::Eval, "a value that is not known is evaluated, which can run commands", None)
                 }

@@ -56,6 +56,7 @@ mod readers;
 mod record;
 mod recorded_diffs;
 #[cfg(feature = "archive")]
+mod release_runs;
 mod releases;
 mod render;
 mod replaced_program;

@@ -41,6 +41,23 @@ fn what_is_no_regular_file_is_not_opened() {
     assert_eq!(client.close().code, 0);
 }
 
+#[test]
+fn loads_that_are_refused_count_as_calls() {
+    let Some(service) = Service::new(&format!("{APPLY}limits: {{calls: 3/1h}}\n")) else { return };
+    approvers::add(&service.machine);
+    let mut client = service.connect_for(4401, "apply");
+    for manifest in ["/var/lib/work/gone.yaml", "/dev/zero", "/etc/shadow"] {
+        let refused = apply(&mut client, manifest);
+        assert_eq!(refused["structuredContent"]["status"], "not_tried", "{manifest}: {refused}");
+    }
+    let over = client.call("apply", json!({"text": copying("content: one")}));
+    assert_eq!(over["structuredContent"]["status"], "denied", "{over}");
+    assert!(text(&over).contains("the limit of 3 calls in 1h0m0s is reached"), "{over}");
+    assert_eq!(client.close().code, 0);
+    let refused = service.log().iter().filter(|line| line["outcome"] == "not_tried").count();
+    assert_eq!(refused, 3, "each refused load is recorded");
+}
+
 /// Makes a directory of root with a secret in it.
 fn hide(scratch: &Scratch) {
     scratch.write("lib/secret/key", "Sesame");

@@ -19,6 +19,8 @@ use crate::unreadable::ReadResult;
 pub(crate) struct Mutations {
     /// Anything may change, also without a trap.
     pub(crate) anything: bool,
+    /// An option that is not known may name a variable: `printf "$x"`.
+    may_set_others: bool,
     /// Number of traps, each of which may change anything.
     traps: u32,
     pub(crate) directory: bool,
@@ -69,6 +71,7 @@ impl Mutations {
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.anything |= other.anything;
+        self.may_set_others |= other.may_set_others;
         self.traps = self.traps.saturating_add(other.traps);
         self.directory |= other.directory;
         self.removes_functions |= other.removes_functions;
@@ -89,7 +92,7 @@ impl Mutations {
     /// Returns the number of places that may change a variable, in a text with a single trap; `None` if there are
     /// others that are not known.
     pub(crate) fn changes_beside_trap(&self, name: &str) -> Option<u32> {
-        let is_known = !self.anything && self.traps == 1;
+        let is_known = !self.anything && !self.may_set_others && self.traps == 1;
         is_known.then(|| self.names.get(name).map_or(0, |changes| changes.count))
     }
 
@@ -297,20 +300,45 @@ impl Finder<'_> {
                 self.found.removes_functions |= !operands.iter().all(is_name);
             }
             "getopts" => ["OPTARG", "OPTIND"].into_iter().for_each(|name| self.found.name(name, false)),
-            "printf" if operands.first().is_none_or(|word| word.bare().is_some_and(|text| text != "-v")) => {
-                return;
-            }
+            "printf" if !self.may_set_by_printf(operands) => return,
             _ => {}
         }
         for operand in operands {
             let assigned = assigned_name(operand).map(|(name, _)| name.to_owned());
             match assigned.or_else(|| operand.literal()) {
                 Some(name) if is_name(&name) => self.found.name(&name, false),
+                // `read -ax`, and `local -n r=x`, behind which `r` is `x`.
+                Some(option) if option.starts_with('-') => {
+                    let attached = option.split_once('a').map(|(_, name)| name).filter(|name| is_name(name));
+                    if let Some(name) = attached.filter(|_| builtin == "read") {
+                        self.found.name(name, false);
+                    }
+                    self.found.anything |= builtin == "local" && option.contains('n');
+                }
                 Some(_) => {}
                 None if builtin == "printf" => {}
                 None => self.found.anything = true,
             }
         }
+    }
+
+    /// Returns `true` for `printf -v NAME`. A name that is attached is added.
+    fn may_set_by_printf(&mut self, operands: &[WordNode]) -> bool {
+        let Some(first) = operands.first() else { return false };
+        if let Some(text) = first.literal() {
+            if let Some(name) = text.strip_prefix("-v").filter(|name| is_name(name)) {
+                self.found.name(name, false);
+            }
+            return text == "-v";
+        }
+        let is_text = match first.parts.first() {
+            Some(WordPart::Literal(text) | WordPart::Quoted(text)) => {
+                !text.is_empty() && !text.starts_with('-')
+            }
+            _ => false,
+        };
+        self.found.may_set_others |= !is_text;
+        !is_text
     }
 
     fn word(&mut self, word: &WordNode) -> ReadResult<()> {

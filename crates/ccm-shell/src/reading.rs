@@ -287,7 +287,12 @@ impl ShellCommand {
 
     /// Makes unknown which commands have printed the values of variables.
     pub(crate) fn forget_stored(&mut self) {
-        self.doubts.iter_mut().for_each(|doubt| doubt.output = None);
+        let doubts = std::mem::take(&mut self.doubts);
+        for doubt in doubts.into_iter().map(|doubt| ShellDoubt { output: None, ..doubt }) {
+            if !self.doubts.contains(&doubt) {
+                self.doubts.push(doubt);
+            }
+        }
         for piece in self.all_words().flat_map(|word| &mut word.pieces) {
             if let WordPiece::Unknown { origin, .. } = piece
                 && let UnknownOrigin::Stored { name, .. } = origin

@@ -192,7 +192,17 @@ fn every_part_of_a_text_is_read() {
         ),
         (". ./x; p $HOME", &["builtin . ./x (SourcedFile)", "p ‹$HOME…› (anywhere)"]),
     ]);
-    assert_read(ShellDialect::Sh, &[("time -p a", &["time -p a", "a"])]);
+    assert_read(
+        ShellDialect::Sh,
+        &[
+            ("time -p a", &["time -p a", "a"]),
+            // `printf` of bash may set any variable.
+            (
+                "x=a; trap 'rm $x' EXIT; printf \"$y\" p",
+                &["x=a", "builtin trap rm $x EXIT", "rm ‹$x…› (any input)", "builtin printf ‹$y› p"],
+            ),
+        ],
+    );
 }
 
 #[test]

@@ -35,7 +35,11 @@ const HELPERS: [(&str, &str); 12] = [
     ),
     ("egrep fgrep", "grep sh"),
     ("sdiff diff3", "diff"),
-    ("man apropos whatis", "groff troff nroff grotty preconv tbl eqn col cat zsoelim gzip less"),
+    (
+        "man apropos whatis",
+        "groff troff nroff grotty preconv tbl eqn col cat zsoelim gzip less /usr/libexec/man-db/zsoelim \
+         /usr/libexec/man-db/manconv /usr/lib/man-db/zsoelim /usr/lib/man-db/manconv",
+    ),
     ("parallel", "sh bash perl"),
     ("awk gawk mawk nawk sed watch split entr flock script hyperfine", "sh"),
     ("7z 7za p7zip", "sh /usr/lib/p7zip/7z /usr/lib/p7zip/7za /usr/lib/7zip/7z"),

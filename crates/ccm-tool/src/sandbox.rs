@@ -21,6 +21,8 @@ const READABLE: [&str; 8] = ["/etc", "/home", "/media", "/mnt", "/opt", "/root",
 const APT: [&str; 4] =
     ["/var/lib/dpkg", "/var/lib/apt/lists", "/var/lib/apt/extended_states", "/var/cache/apt"];
 
+const MANUALS: [&str; 4] = ["/etc/groff", "/etc/man_db.conf", "/etc/manpath.config", "/var/cache/man"];
+
 /// Programs that show packages and pages of manuals, and the databases that they read. They hold no secrets.
 const DATABASES: [(&str, &[&str]); 11] = [
     ("dpkg", &["/var/lib/dpkg"]),
@@ -31,9 +33,9 @@ const DATABASES: [(&str, &[&str]); 11] = [
     ("apt-get", &APT),
     ("rpm", &["/var/lib/rpm"]),
     ("pacman", &["/var/lib/pacman"]),
-    ("man", &["/var/cache/man"]),
-    ("apropos", &["/var/cache/man"]),
-    ("whatis", &["/var/cache/man"]),
+    ("man", &MANUALS),
+    ("apropos", &MANUALS),
+    ("whatis", &MANUALS),
 ];
 
 /// Sandbox of a call.

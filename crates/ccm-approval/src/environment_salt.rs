@@ -22,3 +22,22 @@ impl EnvironmentSalt {
         hexadecimal(&hash.finalize())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_belongs_to_one_machine_and_one_variable() {
+        let (one, other) = (EnvironmentSalt::new([1; 32]), EnvironmentSalt::new([2; 32]));
+        let hash = one.hash("A", "secret");
+        assert_eq!(one.hash("A", "secret"), hash);
+        for different in [other.hash("A", "secret"), one.hash("B", "secret"), one.hash("As", "ecret")] {
+            assert_ne!(different, hash);
+        }
+        // Whoever guesses the value can't check the guess without the secret of the machine.
+        for guess in ["secret", "Asecret", "A=secret"] {
+            assert_ne!(ccm_model::sha256(guess.as_bytes()), hash);
+        }
+    }
+}

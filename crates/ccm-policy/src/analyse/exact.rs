@@ -68,7 +68,9 @@ impl Analyser<'_> {
     ) {
         // Each value of the variable of a loop makes a text of its own.
         if let Some(words) = listed_words(word).filter(|words| words.len() > 1) {
-            words.iter().for_each(|word| self.exact_text(call, word, read));
+            for word in &words {
+                self.exact_text(call, word, read);
+            }
             return;
         }
         let actions = shell_words::with_digits(word).map(|text| read(&text));

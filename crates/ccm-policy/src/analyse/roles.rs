@@ -84,14 +84,7 @@ impl Analyser<'_> {
             | ArgumentRole::Getent
             | ArgumentRole::LessOperand
             | ArgumentRole::OpensslFile => self.operand_role(call, role, word),
-            ArgumentRole::Code => {
-                call.has_code = true;
-                let is_report = matches!(call.name, "gdb" | "lldb" | "cgdb")
-                    && word.text().is_some_and(|command| only_reports(call.name, &command));
-                if !is_report {
-                    self.inline_code(index, call.name, word, span);
-                }
-            }
+            ArgumentRole::Code => self.code_of_option(call, word),
             ArgumentRole::Script => {
                 call.has_code = true;
                 self.script(index, word, call.name, call.commands, &call.context.clone());
@@ -128,6 +121,17 @@ impl Analyser<'_> {
             | ArgumentRole::Device => {
                 self.container_option(call, role, word);
             }
+        }
+    }
+
+    /// Judges code that is the value of an option.
+    fn code_of_option(&mut self, call: &mut Call<'_>, word: &ShellWord) {
+        call.has_code = true;
+        let is_report = matches!(call.name, "gdb" | "lldb" | "cgdb")
+            && word.text().is_some_and(|command| only_reports(call.name, &command));
+        if !is_report {
+            let span = call.context.span.unwrap_or(word.span);
+            self.inline_code(call.index, call.name, word, span);
         }
     }
 

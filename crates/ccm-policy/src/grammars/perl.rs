@@ -181,10 +181,9 @@ impl<'c> PerlReader<'c> {
                         return None;
                     }
                 }
-                '@' => return None,
                 // The end of a line, and no variable.
                 '$' if self.rest.starts_with([')', '|', end]) => {}
-                '$' => return None,
+                '@' | '$' => return None,
                 '(' if self.rest.starts_with('*') => return None,
                 '(' if self.rest.starts_with('?') => {
                     let known = ["?:", "?=", "?!", "?<=", "?<!", "?>", "?i)", "?i:"];

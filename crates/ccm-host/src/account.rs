@@ -1,5 +1,6 @@
 //! Accounts of this machine, and the numbers that the kernel has for them.
 
+mod accounts;
 mod databases;
 mod entries;
 mod name_services;
@@ -11,8 +12,9 @@ use nix::unistd::{Gid, Uid, getegid, geteuid, setfsgid, setfsuid};
 use rustix::process::getgroups;
 use serde::{Deserialize, Serialize};
 
+pub use accounts::Accounts;
 pub(crate) use databases::{AccountDatabases, numeric};
-pub(crate) use entries::UserEntry;
+pub use entries::UserEntry;
 
 /// User and groups of a process, as numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -53,6 +53,7 @@ pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};
 pub use start_error::StartError;
 pub use system::{RunnerError, SystemRunner, signal_name};
+pub use table::running as running_processes;
 pub(crate) use table::{ProcessEntry, read as process_table, read_one as table_entry, running_since};
 pub use trace::{log_command_end, log_command_start};
 

@@ -76,6 +76,7 @@ mod journal;
 pub mod launcher;
 mod local_time;
 mod machine;
+mod name_lookup;
 mod non_blocking_writer;
 mod private;
 mod process;
@@ -94,14 +95,14 @@ mod tree;
 mod trusted;
 mod writers;
 
-pub use account::{Account, AccountError, Identity, gid_of, uid_of, viewing_as};
+pub use account::{Account, AccountError, Accounts, Identity, UserEntry, gid_of, uid_of, viewing_as};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,
     CommandOrigin, Enforced, Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role,
     Runner, RunnerError, SEARCH_PATH, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError,
-    SystemRunner, Unredacted, log_command_end, log_command_start, never_opened, parse_shell, search_path,
-    signal_name,
+    SystemRunner, Unredacted, log_command_end, log_command_start, never_opened, parse_shell,
+    running_processes, search_path, signal_name,
 };
 #[doc(hidden)]
 pub use command::{SandboxLayer, launch_messages_again};
@@ -119,16 +120,18 @@ pub use executor::{
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ClosedDirectory, ContentUse,
-    ExtractionTarget, FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files,
-    FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust,
-    ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, TrustedPath, UserFile,
-    UserFileContent, WalkStep, backup_stem, create_file, empty_directory, files_below, is_mount_point,
-    is_temp_path, is_transient, is_writable_by_others, private_copy, read_at_most, read_beneath,
-    read_regular, sha256, slug, temp_name, temp_path, unescape, unnamed_file, walk_order,
+    EntryInfo, EntryKind, ExtractionTarget, FileAttributes, FileChange, FileError, FileInfo, FileKind,
+    FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile, OpenFile, PathInfo,
+    PathTrust, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, TrustedPath,
+    UserFile, UserFileContent, WalkStep, backup_stem, create_file, empty_directory, entry_at, files_below,
+    is_mount_point, is_temp_path, is_transient, is_writable_by_others, private_copy, read_at_most,
+    read_beneath, read_pieces, read_regular, sha256, slug, temp_name, temp_path, unescape, unnamed_file,
+    walk_order,
 };
 pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
+pub use name_lookup::{NameLookupError, look_up_name};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, own_process, prepare_process, process_start};

@@ -2,6 +2,8 @@
 //! few that belong together, in safe types, and makes no decisions.
 #![expect(unsafe_code, reason = "no safe crate offers these calls")]
 
+mod names;
+
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,6 +14,8 @@ use nix::sys::signal::Signal;
 use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+
+pub(crate) use names::{addresses_of, lookup_error};
 
 /// Process to start.
 pub(crate) struct Start<'a> {

@@ -127,7 +127,7 @@ impl AccountDatabases {
     }
 
     /// Returns all groups of a user, the primary one first.
-    fn groups_of(&self, user: &UserEntry) -> io::Result<Vec<u32>> {
+    pub(super) fn groups_of(&self, user: &UserEntry) -> io::Result<Vec<u32>> {
         let mut groups = vec![user.gid];
         each_line(&self.groups, |line| {
             groups.extend(GroupEntry::of_member(line, &user.name).map(|group| group.gid));

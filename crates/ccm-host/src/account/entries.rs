@@ -13,12 +13,17 @@ const MAX_LINE: u64 = 1 << 20;
 
 /// User in a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UserEntry {
-    pub(crate) name: String,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
-    pub(crate) home: PathBuf,
-    pub(crate) shell: PathBuf,
+pub struct UserEntry {
+    /// Name.
+    pub name: String,
+    /// Number.
+    pub uid: u32,
+    /// Number of the primary group.
+    pub gid: u32,
+    /// Home directory.
+    pub home: PathBuf,
+    /// Login shell.
+    pub shell: PathBuf,
 }
 
 impl UserEntry {

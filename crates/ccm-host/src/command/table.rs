@@ -41,6 +41,11 @@ pub(crate) fn read() -> io::Result<Vec<ProcessEntry>> {
     Ok(table)
 }
 
+/// Returns the processes that have not ended, each with the name that the kernel keeps: its first 15 bytes.
+pub fn running() -> io::Result<Vec<Process>> {
+    Ok(read()?.iter().filter(|entry| entry.is_alive).map(ProcessEntry::process).collect())
+}
+
 /// Reads the children of this process, without the table; `None` if the kernel does not show them.
 ///
 /// A child stays in the list until this process reaps it, and new ones come last, so that none is missed.

@@ -68,9 +68,23 @@ pub enum HttpError {
         /// Error of reading or parsing.
         source: io::Error,
     },
+    /// The certificate of the client, or its key, can't be used.
+    #[error("\"{}\" is no certificate or key that the client can use", .path.display())]
+    ClientCertificate {
+        /// Path of the file.
+        path: PathBuf,
+        /// Error of reading or parsing.
+        source: io::Error,
+    },
     /// The system has no certificates.
     #[error("no certificates of certification authorities were found on this system")]
     NoCertificates,
+    /// The method of the request is not valid.
+    #[error("`{method}` is no method of a request")]
+    Method {
+        /// The method.
+        method: String,
+    },
     /// A header field of the request is not valid.
     #[error("the header field `{name}` is not valid")]
     Header {

@@ -43,6 +43,12 @@ impl ProxySettings {
         }
     }
 
+    /// Sends everything through one proxy.
+    pub fn always(proxy: &str) -> Self {
+        let proxy = Some(proxy.to_owned());
+        Self { http: proxy.clone(), https: proxy, exceptions: Vec::new() }
+    }
+
     /// Returns the passwords of the proxies, which must not be shown.
     pub fn passwords(&self) -> Vec<String> {
         let proxies = [(&self.http, "http_proxy"), (&self.https, "https_proxy")];

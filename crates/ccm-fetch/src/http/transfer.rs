@@ -5,29 +5,17 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-use ccm_host::{Clock as _, SystemClock};
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::BodyExt as _;
+use hyper::StatusCode;
 use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, COOKIE, HOST, HeaderName, HeaderValue, IF_RANGE, LOCATION,
-    PROXY_AUTHORIZATION, RANGE, USER_AGENT,
-};
-use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
-use tokio_rustls::TlsConnector;
 
-use super::connection::{Connection, basic, connect};
-use super::cookies::CookieJar;
+use super::client::{Client, HttpReply, ReceivedPart, interrupted};
 use super::gunzip::Gunzip;
-use super::interim::InterimLimit;
-use super::response::{ContentEncoding, PartRange, RetryBudget, VersionTag, content_length, served_version};
+use super::response::{ContentEncoding, PartRange, VersionTag, content_length, served_version};
 use super::sink::DownloadSink;
-use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, ServedVersion, tls};
-
-const MAX_REDIRECTS: u32 = 10;
+use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, ServedVersion};
 
 /// Maximum number of broken connections in a row that brought no byte.
 const MAX_FRUITLESS: u32 = 3;
@@ -45,18 +33,7 @@ pub(super) fn run(
     stopped: oneshot::Receiver<()>,
     on_progress: &OnProgress,
 ) -> Result<Downloaded, HttpError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let runtime = runtime.map_err(HttpError::Thread)?;
-    let result = runtime.block_on(async {
-        tokio::select! {
-            biased;
-            _ = stopped => Err(HttpError::Cancelled),
-            result = within(request, FileTransfer::run(request, file, on_progress)) => result,
-        }
-    });
-    // A lookup of a name may go on for long, and nobody waits for it.
-    runtime.shutdown_background();
-    result
+    super::block_on(stopped, within(request, FileTransfer::run(request, file, on_progress)))
 }
 
 /// Ends a download at its time limit.
@@ -71,22 +48,14 @@ async fn within<T>(
 
 struct FileTransfer<'r> {
     request: &'r HttpRequest,
-    tls: Option<TlsConnector>,
+    client: Client<'r>,
     sink: DownloadSink,
     validator: Option<VersionTag>,
     served: ServedVersion,
     total: Option<u64>,
-    cookies: CookieJar,
-    retries: RetryBudget,
     on_progress: &'r OnProgress,
     /// Time of the last report of progress, and the bytes that it named.
     shown: Option<(Instant, u64)>,
-}
-
-/// Answer with the content of the file, and the address that gave it.
-struct HttpReply {
-    url: HttpUrl,
-    response: Response<Incoming>,
 }
 
 impl<'r> FileTransfer<'r> {
@@ -98,13 +67,11 @@ impl<'r> FileTransfer<'r> {
         let sink = DownloadSink::new(file)?;
         let mut transfer = Self {
             request,
-            tls: None,
+            client: Client::new(request),
             sink,
             validator: None,
             served: ServedVersion::default(),
             total: None,
-            cookies: CookieJar::default(),
-            retries: RetryBudget::default(),
             on_progress,
             shown: None,
         };
@@ -141,7 +108,8 @@ impl<'r> FileTransfer<'r> {
 
     /// Requests the file, or the rest of it, and reads to the end.
     async fn attempt(&mut self) -> Result<(), HttpError> {
-        let HttpReply { url, response } = self.follow_redirects().await?;
+        let part = ReceivedPart { bytes: self.sink.received(), validator: self.validator.as_ref() };
+        let HttpReply { url, response } = self.client.send(part).await?;
         let (head, body) = response.into_parts();
         let answer_error = |reason: &str| HttpError::Answer { url: url.clone(), reason: reason.to_owned() };
         let received = self.sink.received();
@@ -203,7 +171,7 @@ impl<'r> FileTransfer<'r> {
         };
         loop {
             let frame = if self.is_shown() {
-                self.idle(url, body.frame()).await?
+                self.client.idle(url, self.sink.received(), body.frame()).await?
             } else if let Ok(frame) = timeout(PROGRESS_INTERVAL, body.frame()).await {
                 frame
             } else {
@@ -212,7 +180,8 @@ impl<'r> FileTransfer<'r> {
                 continue;
             };
             let Some(frame) = frame else { break };
-            let frame = frame.map_err(|error| self.interrupted(url, io::Error::other(error)))?;
+            let frame =
+                frame.map_err(|error| interrupted(url, self.sink.received(), io::Error::other(error)))?;
             let Ok(part) = frame.into_data() else { continue };
             match &mut gunzip {
                 None => self.push(url, part)?,
@@ -229,7 +198,7 @@ impl<'r> FileTransfer<'r> {
         }
         match self.total {
             Some(total) if total != self.sink.received() => {
-                Err(self.interrupted(url, io::ErrorKind::UnexpectedEof.into()))
+                Err(interrupted(url, self.sink.received(), io::ErrorKind::UnexpectedEof.into()))
             }
             _ => Ok(()),
         }
@@ -246,134 +215,6 @@ impl<'r> FileTransfer<'r> {
         HttpError::TooLarge { url: url.clone(), max: self.request.max_size }
     }
 
-    async fn follow_redirects(&mut self) -> Result<HttpReply, HttpError> {
-        let mut url = self.request.url.clone();
-        for _ in 0..=MAX_REDIRECTS {
-            let response = self.send_until_ready(&url).await?;
-            let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
-            let location = response.headers().get(LOCATION).filter(|_| is_redirect);
-            let Some(location) = location else { return Ok(HttpReply { url, response }) };
-            let invalid = |source| HttpError::Redirect { url: url.clone(), source };
-            let next = url.join(location.as_bytes()).map_err(invalid)?;
-            if url.is_https() && !next.is_https() {
-                return Err(HttpError::RedirectToHttp { from: url, to: next.into() });
-            }
-            url = next;
-        }
-        Err(HttpError::TooManyRedirects { url: self.request.url.clone(), max: MAX_REDIRECTS })
-    }
-
-    /// Requests an address, again if a busy server asks for a pause.
-    async fn send_until_ready(&mut self, url: &HttpUrl) -> Result<Response<Incoming>, HttpError> {
-        loop {
-            let response = self.send(url).await?;
-            let (status, headers, now) = (response.status(), response.headers(), SystemClock::new().now());
-            self.cookies.keep(url, headers, now);
-            match self.retries.pause(status.as_u16(), headers, now) {
-                None => return Ok(response),
-                Some(pause) => sleep(pause).await,
-            }
-        }
-    }
-
-    async fn send(&mut self, url: &HttpUrl) -> Result<Response<Incoming>, HttpError> {
-        if url.is_https() && self.tls.is_none() {
-            self.tls = Some(tls::connector(self.request.ca_file.as_deref())?);
-        }
-        let proxy = self.request.proxies.proxy_for(url)?;
-        let mut request = self.build(url)?;
-        if let Some(proxy) = proxy.as_ref().filter(|_| !url.is_https()) {
-            // A proxy wants the whole address.
-            let whole = format!("http://{}{}", url.authority(), url.target());
-            *request.uri_mut() = whole.parse().map_err(|_| invalid_target(url))?;
-            if let Some(credentials) = &proxy.credentials {
-                let value = secret_value(&basic(credentials));
-                request.headers_mut().insert(PROXY_AUTHORIZATION, value.ok_or_else(|| invalid_target(url))?);
-            }
-        }
-        let stream: Box<dyn Connection> = connect(url, proxy.as_ref(), self.tls.as_ref()).await?;
-        let failed = |error: hyper::Error| self.interrupted(url, io::Error::other(error));
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-        // It ends with the body, or with the runtime.
-        tokio::spawn(connection);
-        let limit = InterimLimit::of(&mut request);
-        let response = tokio::select! {
-            biased;
-            reason = limit.exceeded() => return Err(HttpError::Answer { url: url.clone(), reason }),
-            response = self.idle(url, sender.send_request(request)) => response?,
-        };
-        response.map_err(|error| {
-            if error.is_parse() {
-                HttpError::Answer { url: url.clone(), reason: error.to_string() }
-            } else {
-                failed(error)
-            }
-        })
-    }
-
-    fn build(&self, url: &HttpUrl) -> Result<Request<Empty<Bytes>>, HttpError> {
-        let mut request = Request::new(Empty::new());
-        *request.uri_mut() = url.target().parse().map_err(|_| invalid_target(url))?;
-        let headers = request.headers_mut();
-        let host = HeaderValue::from_str(&url.authority()).map_err(|_| invalid_target(url))?;
-        headers.insert(HOST, host);
-        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("ccm/", env!("CARGO_PKG_VERSION"))));
-        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-        // The bytes of the file, as they are on the server.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if self.request.url.is_same_server(url) {
-            let credentials = self.request.credentials.as_ref().or(self.request.url.credentials());
-            if let Some(value) = credentials.and_then(|credentials| secret_value(&basic(credentials))) {
-                headers.insert(AUTHORIZATION, value);
-            }
-            for field in &self.request.headers {
-                let name = HeaderName::from_bytes(field.name.as_bytes()).ok();
-                let field = name.zip(secret_value(&field.value));
-                let (name, value) = field.ok_or_else(|| HttpError::Header { name: self.invalid_header() })?;
-                headers.insert(name, value);
-            }
-        }
-        if let Some(set) = self.cookies.field(url) {
-            let own = headers.get(COOKIE).and_then(|own| own.to_str().ok());
-            let all = own.map_or_else(|| set.clone(), |own| format!("{own}; {set}"));
-            if let Some(all) = secret_value(&all) {
-                headers.insert(COOKIE, all);
-            }
-        }
-        if let Some(VersionTag(validator)) = self.validator.as_ref().filter(|_| self.sink.received() > 0) {
-            let range = HeaderValue::from_str(&format!("bytes={}-", self.sink.received()));
-            if let (Ok(range), Ok(validator)) = (range, HeaderValue::from_str(validator)) {
-                headers.insert(RANGE, range);
-                headers.insert(IF_RANGE, validator);
-            }
-        }
-        Ok(request)
-    }
-
-    /// Returns the name of the first field that is not valid.
-    fn invalid_header(&self) -> String {
-        let is_invalid = |name: &str, value: &str| {
-            HeaderName::from_bytes(name.as_bytes()).is_err() || secret_value(value).is_none()
-        };
-        let found = self.request.headers.iter().find(|field| is_invalid(&field.name, &field.value));
-        found.map(|field| field.name.escape_debug().to_string()).unwrap_or_default()
-    }
-
-    /// Waits for a step of the server. Silence for too long breaks the connection.
-    async fn idle<T>(&self, url: &HttpUrl, step: impl Future<Output = T>) -> Result<T, HttpError> {
-        let after = self.request.idle_timeout;
-        let silent = || {
-            let source =
-                io::Error::new(io::ErrorKind::TimedOut, format!("nothing was received for {after:?}"));
-            self.interrupted(url, source)
-        };
-        timeout(after, step).await.map_err(|_| silent())
-    }
-
-    fn interrupted(&self, url: &HttpUrl, source: io::Error) -> HttpError {
-        HttpError::Interrupted { url: url.clone(), received: self.sink.received(), source }
-    }
-
     /// Reports the progress, unless the last report is recent.
     fn show(&mut self) {
         if self.shown.is_none_or(|(shown, _)| shown.elapsed() >= PROGRESS_INTERVAL) {
@@ -387,17 +228,6 @@ impl<'r> FileTransfer<'r> {
     fn is_shown(&self) -> bool {
         self.shown.is_none_or(|(_, bytes)| bytes == self.sink.received())
     }
-}
-
-/// Returns a value that is not displayed, even in traces.
-fn secret_value(text: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(text).ok()?;
-    value.set_sensitive(true);
-    Some(value)
-}
-
-fn invalid_target(url: &HttpUrl) -> HttpError {
-    HttpError::Answer { url: url.clone(), reason: "the path or query holds an invalid character".to_owned() }
 }
 
 /// Returns the number and the words of a status.

@@ -3,7 +3,10 @@
 //! - `types` has a folder for each type: properties, state, decision and a file for each provider. No type
 //!   imports another one.
 //! - `parts` has what several types share, such as trees of files, accounts and units of systemd.
+//! - `checks` reads the values that rules of Goss judge.
 //! - `support` has helpers of both: programs, plans of objects, values of properties.
+//!
+//! [`judge_rules`] judges the rules of a health check.
 //!
 //! Adding a type touches its own folder and the list in `types`.
 //!
@@ -12,6 +15,7 @@
 //! No code here may touch the machine except through the `Context` of a step, ask whether a run is in noop, or know the
 //! text of a manifest.
 
+mod checks;
 #[cfg(test)]
 mod layers;
 mod notes;
@@ -19,6 +23,7 @@ mod parts;
 mod support;
 mod types;
 
+pub use checks::{CheckScope, judge_rules};
 pub use notes::notes;
 pub use parts::schedule::{Schedule, ScheduleError};
 pub use parts::tree::glob::IgnoredPaths;

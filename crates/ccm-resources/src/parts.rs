@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub(crate) mod later_commands;
 pub(crate) mod mounts;
 pub(crate) mod packages;
+pub(crate) mod parameter_key;
 pub(crate) mod path_walk;
 pub(crate) mod schedule;
 pub(crate) mod ssh_keys;

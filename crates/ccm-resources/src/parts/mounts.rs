@@ -50,7 +50,8 @@ impl MountTable {
         context.state_cache(async || Self::read()).await
     }
 
-    fn read() -> Result<Self, Failure> {
+    /// Reads the table of this process.
+    pub(crate) fn read() -> Result<Self, Failure> {
         match read_at_most(Some(Path::new(MOUNTS)), MAX_TABLE) {
             // No manifest names a directory whose name is not text.
             Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),

@@ -2,7 +2,6 @@
 
 mod boot_files;
 mod decide;
-mod key;
 mod parameter_file;
 mod procfs;
 mod properties;
@@ -11,11 +10,11 @@ use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource};
 use ccm_properties::{CheckInput, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
+use crate::parts::parameter_key::ParameterKey;
 use crate::support::object_plan::Object;
 use crate::support::values::canonical_path::is_canonical;
 use boot_files::is_left_out;
 use decide::{DEFAULT_FILE, DesiredParameter};
-use key::ParameterKey;
 use procfs::Procfs;
 use properties::{SysctlProperties, octal};
 

@@ -10,6 +10,7 @@ mod accounts;
 #[cfg(feature = "archive")]
 mod archive;
 mod build;
+mod checks;
 mod encodings;
 mod exec;
 mod file;

@@ -126,8 +126,8 @@ fn rank(file: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::ParameterKey;
     use super::*;
+    use crate::parts::parameter_key::ParameterKey;
 
     fn later(files: &[(&str, &str)], file: &str) -> Option<String> {
         let files = files.iter().map(|(path, content)| BootFile {

@@ -8,9 +8,9 @@ use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
 
 use super::boot_files::LaterLine;
-use super::key::ParameterKey;
 use super::parameter_file::ParameterFile;
 use super::properties::{SysctlProperties, is_same};
+use crate::parts::parameter_key::ParameterKey;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// File from which the values are set at boot, unless another one is given.

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use ccm_engine::Context;
 use ccm_model::Failure;
 
-use super::key::ParameterKey;
 use super::properties::normalized;
+use crate::parts::parameter_key::ParameterKey;
 use crate::parts::text::{TextFile, lines, shown};
 
 /// Files by path.

@@ -10,6 +10,7 @@ mod gate;
 mod implied_files;
 mod intended;
 mod judging;
+mod judging_executor;
 mod loading;
 mod lookup;
 mod reasons;
@@ -33,6 +34,7 @@ pub use intended::{
     approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
 };
 pub use judging::JudgedRequest;
+pub use judging_executor::JudgingExecutor;
 pub use loading::{CheckedPolicy, FoundPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
 pub use lookup::{CachedMachine, UnseenMachine};
 pub use reasons::{cause_text, lifter_text, need_text, refusal_text, way_out};

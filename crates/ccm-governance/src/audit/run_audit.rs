@@ -136,7 +136,7 @@ impl RunAudit {
     }
 
     /// Keeps what the gate knows of the command that may start next.
-    pub(super) fn expect_command(&self, resource: String, verdict: RecordedVerdict, noop: bool) {
+    pub(crate) fn expect_command(&self, resource: String, verdict: RecordedVerdict, noop: bool) {
         self.expected.replace(Some(ExpectedCommand { resource, verdict, noop }));
     }
 
@@ -174,6 +174,11 @@ impl RunAudit {
         let audited = audited((&**run, purpose, resource), command, verdict, None);
         // Nothing is started in any case.
         let _refusal = self.record(|recorder, now| recorder.refuse(&audited, reason, now));
+    }
+
+    /// Records that a command of a check was refused.
+    pub(crate) fn refuse_check(&self, check: &str, command: &Command, refused: (&RecordedVerdict, &str)) {
+        self.refuse(role_name(command.role), check, command, refused);
     }
 
     /// Records the end of the command that was recorded last.

@@ -300,7 +300,7 @@ fn is_sensitive(request: &ChangeRequest<'_>) -> bool {
 }
 
 /// Returns the workspace of the policy.
-fn workspace_of(policy: &Policy) -> Option<Workspace> {
+pub(super) fn workspace_of(policy: &Policy) -> Option<Workspace> {
     let workspace = policy.workspace();
     workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict })
 }

@@ -19,9 +19,10 @@ pub struct JudgedRequest {
     pub decision: PolicyDecision,
 }
 
-struct RequestValues<'s> {
-    governance: &'s Governance,
-    user: Option<&'s str>,
+/// Values for conditions of rules about a request.
+pub(super) struct RequestValues<'s> {
+    pub(super) governance: &'s Governance,
+    pub(super) user: Option<&'s str>,
 }
 
 impl ConditionValues for RequestValues<'_> {

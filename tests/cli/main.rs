@@ -14,6 +14,7 @@ mod autorequire;
 mod backup;
 mod branches;
 mod captures;
+mod check_files;
 mod checkouts;
 mod completions;
 mod confined;

@@ -103,6 +103,11 @@ fn help_lists_the_options_of_each_command() {
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("init", "[OPTIONS] [FILE]", "V".into()),
+        (
+            "check",
+            "[OPTIONS] <FILE>",
+            "V Limits --retry-timeout --sleep Output --output --json".into(),
+        ),
         ("facts", "[OPTIONS] [PATH]", "--raw V Data --fact --facts Output --output --json --yaml".into()),
         (
             "eval",
@@ -344,7 +349,6 @@ fn commands_of_other_tools_come_with_that_of_ccm() {
     let scratch = Scratch::new();
     for (command, instead) in [
         ("plan", "`ccm apply --noop MANIFEST`"),
-        ("check", "`ccm apply --noop MANIFEST`"),
         ("diff", "`ccm apply --noop --diff MANIFEST`"),
         ("run", "`ccm apply MANIFEST`"),
         ("converge", "`ccm apply MANIFEST`"),
@@ -404,6 +408,7 @@ fn examples_and_documentation_are_at_the_end_of_the_help() {
         "graph",
         "history",
         "status",
+        "check",
         "pause",
         "policy check",
         "policy explain",

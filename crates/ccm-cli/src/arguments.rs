@@ -4,6 +4,7 @@ mod apply;
 mod approve;
 mod audit;
 mod backup;
+mod check;
 mod completions;
 mod environment;
 mod errors;
@@ -43,6 +44,7 @@ pub(crate) use audit::{
     AuditVerifyArguments,
 };
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
+pub(crate) use check::{CheckArguments, CheckFormat};
 pub(crate) use completions::{CompleteArguments, CompletionShell, CompletionsArguments};
 pub(crate) use environment::InvalidVariable;
 pub(crate) use errors::adapt;
@@ -203,6 +205,8 @@ pub(crate) enum CliCommand {
     Mcp(McpArguments),
     /// List, restore or remove backups of files
     Backup(InnerCommands<BackupCommand>),
+    /// Judge the rules of a Goss file about this machine
+    Check(CheckArguments),
     /// Show the facts of this machine, or the part of them at a path
     Facts(FactsArguments),
     /// Evaluate data that depends on facts

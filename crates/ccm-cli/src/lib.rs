@@ -16,6 +16,7 @@ mod approve;
 mod arguments;
 mod audit;
 mod backup;
+mod check;
 mod colour;
 mod completion;
 mod console;
@@ -141,6 +142,7 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Tool(command) => tool::run(command.0, console),
         CliCommand::Mcp(arguments) => mcp::run(arguments, console),
         CliCommand::Backup(command) => backup::run(&command.0, console),
+        CliCommand::Check(check) => check::run(check, console),
         CliCommand::Facts(facts) => facts::run(&facts, console),
         CliCommand::Hiera(InnerCommands(HieraCommand::Parse(parse))) => hiera::run(&parse, console),
         CliCommand::Eval(eval) => eval::run(&eval, console),

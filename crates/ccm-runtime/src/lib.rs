@@ -71,6 +71,7 @@
 //! - [`Session::begin_pause`] asks unattended runs to wait. A program honours that by [`Session::honoured_pause`].
 //! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values
 //!   by themselves.
+//! - [`Session::read_rules`] reads a file with rules of Goss, and [`CheckedRules::judge`] judges them.
 //! - [`Session::explain`] and [`Session::schema`] return the reference of resource types as data.
 //!
 //! # Secrets
@@ -154,6 +155,7 @@ mod refusal;
 #[cfg(feature = "archive")]
 pub mod release;
 pub mod resource_type;
+mod rule_file;
 mod run;
 mod selection;
 mod session;
@@ -169,6 +171,7 @@ pub mod timer;
 mod validate;
 mod verification;
 
+pub use ccm_check::{AttributeOutcome, AttributeResult, CheckStatus, Rule, RuleResult, RulesReport};
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
 pub use ccm_data::layers::{ValueOrigin, ValueSource};
@@ -224,6 +227,7 @@ pub use manifest::LoadedManifest;
 pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
+pub use rule_file::{CheckedRules, JudgeOptions, RuleFileError, RuleJudgementError};
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, InputBounds, Notice, Session};

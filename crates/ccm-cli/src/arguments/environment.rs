@@ -80,6 +80,7 @@ impl CliCommand {
             | Self::Approvals(_)
             | Self::Approve(_)
             | Self::Audit(_)
+            | Self::Check(_)
             | Self::Facts(_)
             | Self::Hiera(_)
             | Self::Eval(_)
@@ -163,6 +164,7 @@ mod tests {
             ("source rewind base --forward", true),
             ("validate m.yaml", true),
             ("graph m.yaml", false),
+            ("check goss.yaml", false),
             ("facts", false),
             ("hiera parse", false),
             ("eval 1", false),

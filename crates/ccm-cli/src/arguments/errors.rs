@@ -13,7 +13,7 @@ use super::parsers::wait;
 use super::{Arguments, whole_command};
 
 /// Commands of other tools, each with what to write instead.
-const FOREIGN_COMMANDS: [(&str, &str); 30] = [
+const FOREIGN_COMMANDS: [(&str, &str); 29] = [
     ("plan", SHOW),
     ("noop", SHOW),
     ("dry-run", SHOW),
@@ -31,7 +31,6 @@ const FOREIGN_COMMANDS: [(&str, &str); 30] = [
     ("man", "ccm help COMMAND"),
     ("schedule", "ccm timer install MANIFEST"),
     ("daemon", "ccm timer install MANIFEST"),
-    ("check", SHOW),
     ("diff", "ccm apply --noop --diff MANIFEST"),
     ("run", APPLY),
     ("converge", APPLY),

@@ -36,7 +36,19 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Every day", &["apply", "validate", "init", "timer", "pause", "backup"]),
     (
         "Looking",
-        &["status", "history", "explain", "graph", "facts", "eval", "hiera", "schema", "completions", "help"],
+        &[
+            "status",
+            "history",
+            "check",
+            "explain",
+            "graph",
+            "facts",
+            "eval",
+            "hiera",
+            "schema",
+            "completions",
+            "help",
+        ],
     ),
     #[cfg(feature = "archive")]
     ("Many machines", &["release", "source"]),

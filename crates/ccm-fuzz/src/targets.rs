@@ -16,6 +16,7 @@ mod manifest;
 mod path;
 mod policy;
 mod redaction;
+mod rules;
 mod shell;
 mod shell_words;
 mod sources;
@@ -55,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "path", run: path::run, words: path::WORDS },
     Target { name: "policy", run: policy::run, words: policy::WORDS },
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
+    Target { name: "rules", run: rules::run, words: rules::WORDS },
     Target { name: "shell", run: shell::run, words: shell::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },
     Target { name: "text_file", run: text_file::run, words: text_file::WORDS },

@@ -40,6 +40,7 @@ endured! {
     path: 2000,
     policy: 150,
     redaction: 40,
+    rules: 300,
     shell: 5000,
     template: 200,
     text_file: 1000,

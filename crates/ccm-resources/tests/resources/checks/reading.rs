@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ccm_host::{Cancellation, CancellationLevel, CancellationSource};
 use ccm_redaction::Secrets;
-use ccm_testkit::{Scratch, isolated, needs_ordinary_user};
+use ccm_testkit::{OwnMounts, Scratch, isolated, needs_ordinary_user, needs_own_mounts, wait_until};
 use serde_json::json;
 
 use super::{Options, judged, outcomes, outcomes_with, rules};
@@ -126,7 +126,7 @@ fn processes_are_found_by_their_whole_name() {
         child.kill().expect("an end");
     }
     // What has ended, and is not reaped yet, does not run.
-    ccm_testkit::wait_until("the process has ended", || {
+    wait_until("the process has ended", || {
         outcomes(r#"{"process": {"short": {"running": false}}}"#) == ["pass"]
     });
     for mut child in children {
@@ -211,4 +211,35 @@ port: {tcp:1: {listening: false}}
         read.iter().map(ToString::to_string).collect::<Vec<_>>()
     );
     assert_eq!(report.summary(), "5 passed");
+}
+
+#[test]
+fn a_silent_name_service_holds_up_no_check() {
+    if !needs_own_mounts() {
+        return;
+    }
+    let mounts = OwnMounts {
+        etc: &["passwd", "group"],
+        empty: &["/usr/local/sbin"],
+        script: "echo 'passwd: files sss' > /etc/nsswitch.conf
+            printf '#!/bin/sh\\nexec sleep 2\\n' > /usr/local/sbin/getent
+            chmod 755 /usr/local/sbin/getent",
+        ..OwnMounts::default()
+    };
+    mounts.isolate(|| {
+        let options =
+            Options { timeout: Some(Duration::from_millis(300)), ..Options::in_directory("/".as_ref()) };
+        let found = outcomes_with("user: {ghost: {exists: false}}\nfile: {/: {exists: true}}\n", &options);
+        let over = "unknown: the check ended after 300ms before this rule was judged";
+        assert_eq!(found, [over, over]);
+        // The thread that was left behind ends its program.
+        let threads = || std::fs::read_dir("/proc/self/task").expect("threads").flatten();
+        let has_child = || {
+            threads().any(|thread| {
+                let children = std::fs::read_to_string(thread.path().join("children"));
+                children.is_ok_and(|children| !children.is_empty())
+            })
+        };
+        wait_until("the program has ended", || !has_child());
+    });
 }

@@ -21,6 +21,7 @@ use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
 use crate::resolve::expansion::SpanSet;
+use crate::resolve::health_checks;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{
     CaptureState, DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase, RuntimeContext,
@@ -203,16 +204,18 @@ impl<'s> LateResources<'s> {
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
-            let checked = spec.check(&CheckInput {
+            let input = CheckInput {
                 resource: &completed,
                 source_text,
                 secrets: &[],
                 subscribes: !completed.subscribe.is_empty(),
-            });
+            };
+            let checked = spec.check(&input);
             let is_new = |found: &Diagnostic| {
                 found.severity == Severity::Error && (outdated.is_some() || waiting.texts.explains(found))
             };
-            found.diagnostics.extend(checked.into_iter().filter(is_new));
+            let of_health = health_checks::check(&input);
+            found.diagnostics.extend(checked.into_iter().chain(of_health).filter(is_new));
         } else if found.diagnostics.is_empty() {
             return Completion::Invalid(Vec::new());
         }

@@ -12,6 +12,7 @@ pub(crate) mod evaluate;
 pub(crate) mod expand;
 pub(crate) mod expansion;
 mod group_order;
+pub(crate) mod health_checks;
 pub(crate) mod hint_literals;
 pub(crate) mod jinja_words;
 pub(crate) mod messages;

@@ -1,6 +1,7 @@
 //! The properties that every resource has, whatever its type.
 
-use crate::{PropertyKind, PropertySpec, Text, TextKind};
+use crate::health_check::{HEALTH_CHECKS, HealthCheckProperties};
+use crate::{PropertyKind, PropertySet as _, PropertySpec, Text, TextKind, TextSyntax, find};
 
 /// Name of a resource. The name is part of the resource's syntax and not a property.
 pub static NAME: PropertySpec = common(
@@ -27,11 +28,14 @@ pub enum CommonProperty {
     Autorequire,
     /// `control`
     Control,
+    /// `health_checks`. Unlike the others, it is kept among the properties of the type, so that expressions in it may wait for
+    /// the run.
+    HealthChecks,
 }
 
 impl CommonProperty {
     /// All common properties, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Alias,
         Self::Ensure,
         Self::Provider,
@@ -39,11 +43,17 @@ impl CommonProperty {
         Self::Subscribe,
         Self::Autorequire,
         Self::Control,
+        Self::HealthChecks,
     ];
 
     /// Finds a common property by name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|property| property.spec().name == name)
+    }
+
+    /// Returns `true` if the property is not kept among those of the type.
+    pub fn is_apart(self) -> bool {
+        self != Self::HealthChecks
     }
 
     /// Returns its specification.
@@ -73,7 +83,7 @@ const CONDITIONS: &[PropertySpec] = &[
     common(UNLESS, EXPRESSION, None, &["The resource is not managed if this is true."]),
 ];
 
-static COMMON: [PropertySpec; 7] = [
+static COMMON: [PropertySpec; 8] = [
     common("alias", VISIBLE, None, &["Second name for references, unique in the type like the name."]),
     common("ensure", PropertyKind::TEXT, Some("depends on the type"), &["Desired state of the resource."]),
     common(
@@ -115,7 +125,28 @@ static COMMON: [PropertySpec; 7] = [
             "that require it.",
         ],
     ),
+    PropertySpec {
+        sensitive: true,
+        syntax: TextSyntax::Record(HealthCheckProperties::PROPERTIES),
+        ..common(
+            HEALTH_CHECKS,
+            PropertyKind::List(&PropertyKind::Record {
+                properties: HealthCheckProperties::PROPERTIES,
+                min: 1,
+            }),
+            None,
+            &[
+                "Health checks, which run after the resource whether it was changed or not, but not in noop. One that is critical",
+                "or unknown fails the resource.",
+            ],
+        )
+    },
 ];
+
+/// Finds a property of a type by name, or the common one that is kept among them.
+pub fn find_property(properties: &'static [PropertySpec], name: &str) -> Option<&'static PropertySpec> {
+    find(properties, name).or_else(|| (name == HEALTH_CHECKS).then(|| CommonProperty::HealthChecks.spec()))
+}
 
 const fn common(
     name: &'static str,

@@ -5,7 +5,7 @@ use ccm_model::{
     closest, listed,
 };
 
-use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
+use crate::{CommonProperty, HEALTH_CHECKS, PropertyKind, PropertySpec, ValueError};
 
 /// Maximum number of errors, one more than the loader reports.
 pub(crate) const MAX_ERRORS: usize = 10_001;
@@ -63,7 +63,8 @@ pub trait PropertySet: Default {
 /// Decodes the properties of a resource. Properties with an error are left out.
 pub fn decode<T: PropertySet>(properties: &Properties) -> (T, Vec<Diagnostic>) {
     let common = || CommonProperty::ALL.into_iter().map(|property| property.spec().name);
-    decode_entries(properties.given(), common)
+    let of_type = properties.given().filter(|entry| &*entry.key.text != HEALTH_CHECKS);
+    decode_entries(of_type, common)
 }
 
 /// Decodes a map on its own, such as a section of the manifest.

@@ -15,6 +15,7 @@ mod declare;
 mod decode;
 mod error;
 mod exposure;
+mod health_check;
 mod kind;
 mod octal;
 mod property;
@@ -30,12 +31,15 @@ mod views;
 mod web_address;
 
 pub use command::{CommandPlace, CommandSubject, WrittenCommand, WrittenLine};
-pub use common::{CommonProperty, IF, NAME, UNLESS};
+pub use common::{CommonProperty, IF, NAME, UNLESS, find_property};
 #[doc(hidden)]
 pub use declare::property_name;
 pub use decode::{PropertySet, PropertyValue, TextValue, decode, decode_map, decode_record, expected};
 pub use error::{PropertyError, ValueError};
 pub use exposure::Exposure;
+pub use health_check::{
+    CheckCommand, CheckSubject, GOSS_RULES, HEALTH_CHECKS, HealthCheck, HealthCheckProperties,
+};
 pub use kind::{PropertyKind, TextKind};
 pub use octal::octal;
 pub use property::{PropertySpec, aliases, find};

@@ -2,7 +2,7 @@
 
 use ccm_model::{Properties, Scalar, ScalarKind};
 
-use crate::{PropertySpec, find};
+use crate::{PropertySpec, find_property};
 
 /// Property that makes a resource sensitive: a boolean that a type declares like its others.
 ///
@@ -19,6 +19,6 @@ pub fn is_sensitive(properties: &Properties) -> bool {
 
 /// Returns `true` if a resource hides this property.
 pub fn is_hidden(table: &'static [PropertySpec], properties: &Properties, name: &str) -> bool {
-    find(table, name)
+    find_property(table, name)
         .is_some_and(|property| property.secret || (property.sensitive && is_sensitive(properties)))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ccm_model::{Claim, ClaimKind, Node, Properties, Resource};
 
-use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TextView, TypeDeclaration, find};
+use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TextView, TypeDeclaration, find_property};
 
 /// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
@@ -106,7 +106,7 @@ pub trait TypeSpec: TypeDeclaration {
             "name" => self.named_property().filter(|named| properties.get(named).is_none_or(is_empty_text)),
             _ => Some(property),
         };
-        let found = property.and_then(|property| find(self.properties(), property));
+        let found = property.and_then(|property| find_property(self.properties(), property));
         found.map_or(TextSyntax::Plain, |property| property.syntax)
     }
 

@@ -1,5 +1,7 @@
 //! Languages of texts.
 
+use ccm_model::{Node, NodeMap};
+
 use crate::{PropertySpec, find};
 
 /// Language of a text in a property. The language limits the effect of an expression on the text.
@@ -19,10 +21,17 @@ pub enum TextSyntax {
 }
 
 impl TextSyntax {
-    /// Returns the syntax of the entry of a key, if this is the syntax of a map.
+    /// Returns the syntax of the entry of a key, if this is the syntax of a map. `for_shell` is that of the
+    /// [map](Self::is_for_shell).
     #[must_use]
-    pub fn of_entry(self, key: &str) -> Self {
+    pub fn of_entry(self, key: &str, for_shell: bool) -> Self {
         let Self::Record(properties) = self else { return self };
-        find(properties, key).map_or(Self::Plain, |property| property.syntax)
+        let syntax = find(properties, key).map_or(Self::Plain, |property| property.syntax);
+        if syntax == Self::Argv && for_shell { Self::Shell } else { syntax }
+    }
+
+    /// Returns `true` if the commands in a map are shell text, because of its `provider`.
+    pub fn is_for_shell(map: &NodeMap) -> bool {
+        map.get("provider").and_then(Node::as_text) == Some("shell")
     }
 }

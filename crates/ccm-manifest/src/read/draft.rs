@@ -18,6 +18,7 @@ use crate::resolve::control::{self, Conditions};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
 use crate::resolve::expansion::Expansion;
+use crate::resolve::health_checks;
 use crate::resolve::messages::{is_blank, shown};
 use crate::resolve::scope::{DeferredOn, ManifestEvaluator};
 use crate::resolve::text_language::{ProviderChoice, TextLanguage, language_of};
@@ -387,7 +388,8 @@ impl ResourceDraft {
     ) {
         let subscribes = self.subscribes;
         let checked = CheckInput { resource: &self.resource, source_text, secrets, subscribes };
-        let found = types.spec(self.type_index).check(&checked);
+        let mut found = types.spec(self.type_index).check(&checked);
+        found.extend(health_checks::check(&checked));
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let has_errors = self.has_errors || found.iter().any(is_error);
         let is_new = |diagnostic: &Diagnostic| {

@@ -6,7 +6,6 @@ use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap};
 use ccm_properties::{CommonProperty, TypeSpec, aliases};
 
 use crate::read::common_properties::{CommonNodes, SplitProperties};
-use crate::read::reserved::{self, not_supported};
 use crate::resolve::messages::shown;
 
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +16,7 @@ pub(crate) enum Holder<'a> {
     Defaults,
 }
 
-/// Separates the common properties from those of the type, resolves aliases and reports reserved properties.
+/// Separates the common properties from those of the type, and resolves aliases.
 pub(crate) fn split_properties(
     map: NodeMap,
     spec: &dyn TypeSpec,
@@ -30,7 +29,7 @@ pub(crate) fn split_properties(
         let key = &*entry.key.text;
         if let Some(error) = forbidden_property_error(&entry, holder) {
             diagnostics.push(error);
-        } else if let Some(property) = CommonProperty::of(key) {
+        } else if let Some(property) = CommonProperty::of(key).filter(|found| found.is_apart()) {
             common.add(property, entry.value);
         } else if key != "name" {
             return Some(entry);
@@ -55,9 +54,6 @@ pub(crate) fn split_properties(
 fn forbidden_property_error(entry: &NodeEntry, holder: Holder<'_>) -> Option<Diagnostic> {
     let span = entry.key.span;
     let key = &*entry.key.text;
-    if reserved::PROPERTIES.contains(&key) {
-        return Some(not_supported(key, span));
-    }
     match (key, holder) {
         ("name" | "alias", Holder::Defaults) => {
             let error =

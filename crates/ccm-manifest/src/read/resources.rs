@@ -45,9 +45,11 @@ impl Declaration {
     /// Returns `true` if the resource sets a property itself that a map has.
     fn has_any_of(&self, properties: &Node) -> bool {
         properties.as_map().is_some_and(|map| {
-            map.entries().iter().any(|NodeEntry { key, .. }| match CommonProperty::of(&key.text) {
-                Some(common) => self.split.common.get(common).is_some(),
-                None => self.split.own.entry(&key.text).is_some(),
+            map.entries().iter().any(|NodeEntry { key, .. }| {
+                match CommonProperty::of(&key.text).filter(|found| found.is_apart()) {
+                    Some(common) => self.split.common.get(common).is_some(),
+                    None => self.split.own.entry(&key.text).is_some(),
+                }
             })
         })
     }

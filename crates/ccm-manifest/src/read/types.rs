@@ -74,7 +74,7 @@ impl<'t> Types<'t> {
         keys.map(|setting| setting.name)
     }
 
-    /// Returns `true` if the key is a property of the type or a reserved one.
+    /// Returns `true` if the key is a property of the type.
     pub(crate) fn has_property(&self, index: usize, key: &str) -> bool {
         self.properties(index).any(|name| name == key)
     }
@@ -89,6 +89,6 @@ impl<'t> Types<'t> {
         let common = CommonProperty::ALL.into_iter().map(CommonProperty::spec).chain([&NAME]);
         let names = common.chain(spec.properties()).map(|property| property.name);
         let aliases = aliases(spec.properties()).map(|(alias, _)| alias);
-        names.chain(aliases).chain(reserved::PROPERTIES)
+        names.chain(aliases)
     }
 }

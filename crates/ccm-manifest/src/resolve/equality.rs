@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{Control, Node, NodeMap, NodeValue};
-use ccm_properties::{PropertyKind, SourcesView, TypeSpec, aliases, find, is_web_address};
+use ccm_properties::{PropertyKind, SourcesView, TypeSpec, aliases, find_property, is_web_address};
 
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
@@ -86,7 +86,7 @@ fn values<'d>(
         let written = &*entry.key.text;
         let alias = aliases(spec.properties()).find(|(alias, _)| *alias == written);
         let name = alias.map_or(written, |(_, name)| name);
-        let property = find(spec.properties(), name);
+        let property = find_property(spec.properties(), name);
         let value = match entry.value.as_text() {
             Some(path) if [template, tree].contains(&Some(name)) && !is_web_address(path) => {
                 let manifest = &scopes.manifests[draft.manifest];

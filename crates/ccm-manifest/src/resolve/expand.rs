@@ -181,12 +181,13 @@ impl<'a, 's> Expander<'a, 's> {
             }
             NodeValue::Map(map) => {
                 let mut is_renamed = false;
+                let for_shell = TextSyntax::is_for_shell(map);
                 for entry in map.entries_mut() {
                     if may_hold_any(&entry.key.text) {
                         self.key(&mut entry.key, language);
                         is_renamed = true;
                     }
-                    self.node(&mut entry.value, language.of_entry(&entry.key.text));
+                    self.node(&mut entry.value, language.of_entry(&entry.key.text, for_shell));
                 }
                 if is_renamed {
                     self.report_duplicates(map);

@@ -15,8 +15,8 @@ use ccm_model::{
     ResourceIndex, Scalar, ScalarKind, ScalarStyle, escape_control,
 };
 use ccm_properties::{
-    CommonProperty, IF, PropertyKind, PropertySpec, SourcesView, TextSyntax, UNLESS, find, is_hidden,
-    is_web_address,
+    CommonProperty, IF, PropertyKind, PropertySpec, SourcesView, TextSyntax, UNLESS, find, find_property,
+    is_hidden, is_web_address,
 };
 use ccm_redaction::REDACTED;
 use ccm_yaml::YamlValue;
@@ -214,7 +214,7 @@ impl Renderer<'_> {
         for entry in resource.properties.given() {
             let key = &*entry.key.text;
             let table = spec.map(|spec| spec.properties()).unwrap_or_default();
-            let property = find(table, key);
+            let property = find_property(table, key);
             let node = canonical(property.map(|property| &property.kind), &entry.value);
             let syntax =
                 spec.map_or(TextSyntax::Plain, |spec| spec.syntax(key, provider, &resource.properties));
@@ -290,9 +290,10 @@ impl Renderer<'_> {
                 YamlValue::List(elements.collect::<Result<_, _>>()?)
             }
             NodeValue::Map(map) => {
+                let for_shell = TextSyntax::is_for_shell(map);
                 let entries = map.entries().iter().map(|entry| {
                     let key = literal::escape(&self.redaction.text(&entry.key.text), syntax);
-                    let syntax = syntax.of_entry(&entry.key.text);
+                    let syntax = syntax.of_entry(&entry.key.text, for_shell);
                     Ok((key, self.node(&entry.value, syntax, resource, waiting)?))
                 });
                 YamlValue::Map(entries.collect::<Result<_, Diagnostic>>()?)

@@ -1,7 +1,7 @@
 //! Syntax of texts that hold expressions.
 
 use ccm_model::Properties;
-use ccm_properties::{TextSyntax, TypeSpec};
+use ccm_properties::{HEALTH_CHECKS, TextSyntax, TypeSpec};
 
 /// Syntax of a text, for expanding expressions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl TextLanguage<'_> {
     }
 
     /// Returns the syntax of an entry of a map.
-    pub(crate) fn of_entry(self, key: &str) -> Self {
-        Self { syntax: self.syntax.of_entry(key), ..self }
+    pub(crate) fn of_entry(self, key: &str, for_shell: bool) -> Self {
+        Self { syntax: self.syntax.of_entry(key, for_shell), ..self }
     }
 
     /// Returns the same syntax without splitting into words.
@@ -50,10 +50,13 @@ pub(crate) fn language_of<'a>(
 ) -> TextLanguage<'a> {
     let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
     let mut providers = spec.providers().into_iter();
-    let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
+    let shell_provider = match property {
+        HEALTH_CHECKS => Some("shell"),
+        _ => providers.find(|name| syntax(Some(name)) == TextSyntax::Shell),
+    };
     let syntax = match provider {
         ProviderChoice::Valid(provider) => syntax(provider.as_deref()),
-        ProviderChoice::Invalid if shell_provider.is_some() => TextSyntax::Shell,
+        ProviderChoice::Invalid if shell_provider.is_some() && property != HEALTH_CHECKS => TextSyntax::Shell,
         ProviderChoice::Invalid => syntax(None),
     };
     TextLanguage { syntax, shell_provider }

@@ -15,7 +15,7 @@ use ccm_properties::{
     WrittenCommand, decode, properties,
 };
 
-/// Type with all features of a type: a shell, an alias, reserved properties.
+/// Type with all features of a type: a shell, an alias.
 pub(crate) struct Task;
 
 /// Type without any special feature.

@@ -18,6 +18,7 @@ mod facts;
 mod fake;
 mod file_uses;
 mod foreach;
+mod health_checks;
 mod late;
 mod machine;
 mod other_programs;

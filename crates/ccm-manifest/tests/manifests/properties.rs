@@ -1,4 +1,4 @@
-//! Common properties, defaults, aliases and reserved properties.
+//! Common properties, defaults and aliases.
 
 use ccm_model::{Catalog, Properties};
 
@@ -130,17 +130,6 @@ fn unknown_words_are_errors() {
                 "3:38 wrong-type timeout",
                 "3:51 invalid-value level | loud",
             ],
-        ),
-    ]);
-}
-
-#[test]
-fn reserved_names_are_refused_once() {
-    check_items(&[
-        ("- task: [a: {control: {if: 'true'}, health_checks: [], command: x}]", &["3:41 unsupported"]),
-        (
-            "- task:\n    - defaults: {control: {}, health_checks: []}\n    - a:\n    - b:",
-            &["4:35 unsupported"],
         ),
     ]);
 }

@@ -159,7 +159,7 @@ fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
         unknown[0].hints,
         [
             "use one of: mode, force, returns, level, pause, guards, variables, inner, any, alias, ensure, provider, \
-          require, subscribe, autorequire, control"
+          require, subscribe, autorequire, control, health_checks"
         ]
     );
 }

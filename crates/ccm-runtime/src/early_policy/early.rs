@@ -12,7 +12,7 @@ use ccm_policy::{
     Analysis, AnalysisLimits, Caller, CauseKind, GuardMode, NoValues, Policy, PolicyDecision, PolicyRequest,
     PolicyVerdict, RequestInput, Workspace, analyse,
 };
-use ccm_properties::{CommandPlace, CommandSubject, WrittenCommand, WrittenLine};
+use ccm_properties::{CommandPlace, CommandSubject, HEALTH_CHECKS, HealthCheck, WrittenCommand, WrittenLine};
 use ccm_shell::ShellDialect;
 
 use ccm_governance::policy::{CachedMachine, UnseenMachine, need_text, refusal_text};
@@ -71,9 +71,11 @@ fn judge_commands(
             continue;
         }
         let known = input.types.iter().find(|known| known.name() == &*resource.id.type_name);
-        let Some(view) = known.and_then(|known| known.commands()) else { continue };
+        let view = known.and_then(|known| known.commands());
+        let of_type =
+            view.map(|view| view.commands(resource).into_iter().chain(view.later_commands(resource)));
         let index = ResourceIndex::from_usize(index);
-        for command in view.commands(resource).into_iter().chain(view.later_commands(resource)) {
+        for command in of_type.into_iter().flatten().chain(commands_of_checks(resource)) {
             if others.contains(&command.subject) || !is_known(&command, resource, index, input) {
                 continue;
             }
@@ -90,6 +92,14 @@ fn judge_commands(
                 others.insert(command.subject);
             }
         }
+    }
+}
+
+/// Returns the commands of health checks, unless another place than this machine may start them.
+fn commands_of_checks(resource: &Resource) -> Vec<WrittenCommand> {
+    match resource.properties.get(HEALTH_CHECKS) {
+        Some(node) if resource.properties.get("executor").is_none() => HealthCheck::commands(node),
+        _ => Vec::new(),
     }
 }
 

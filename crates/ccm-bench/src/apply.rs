@@ -14,7 +14,7 @@ use ccm_model::{Catalog, Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextOptions, TextReport};
-use ccm_resources::types;
+use ccm_resources::{HealthChecks, types};
 use tokio::runtime::{Builder, Runtime};
 
 #[derive(Clone, Copy)]
@@ -100,6 +100,7 @@ impl BenchManifest {
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
+            health: &HealthChecks::COMMANDS,
             gate: &OpenGate,
             ledger: None,
             describe_unchanged: matches!(listener, Listener::Events),

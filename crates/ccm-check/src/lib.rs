@@ -38,11 +38,12 @@ mod nagios;
 mod rule;
 mod verdict;
 
+pub use ccm_model::{CheckStatus, PerformanceValue};
 pub use document::{GossRules, MAX_RULES, RuleFile, RuleFiles, RulesRead, read_rule_file, read_rules};
 pub use facts::{Fact, FactError, Facts};
 pub use judgement::{Judgement, judge, judge_all};
 pub use kinds::{Attribute, RuleKind};
 pub use matcher::{MatchError, Matcher};
-pub use nagios::{NagiosOutput, PerformanceValue};
+pub use nagios::NagiosOutput;
 pub use rule::{Assertion, HttpRequest, IpVersion, Protocol, RecordType, Rule, Subject, Transport};
-pub use verdict::{AttributeOutcome, AttributeResult, CheckStatus, RuleResult, RulesReport};
+pub use verdict::{AttributeOutcome, AttributeResult, RuleResult, RulesReport};

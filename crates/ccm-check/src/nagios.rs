@@ -1,5 +1,7 @@
 //! Output of Nagios commands: a summary, details, and performance data.
 
+use ccm_model::PerformanceValue;
+
 /// Maximum number of values that are kept.
 const MAX_VALUES: usize = 1000;
 
@@ -14,25 +16,6 @@ pub struct NagiosOutput {
     pub values: Vec<PerformanceValue>,
     /// First piece of the performance data that has not their form.
     pub malformed: Option<String>,
-}
-
-/// One value of the performance data: `'label'=value[unit];warning;critical;min;max`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PerformanceValue {
-    /// Label, without quotes.
-    pub label: String,
-    /// The value; `None` for `U`, which stands for no value.
-    pub value: Option<f64>,
-    /// Unit, such as `s`, `%` or `B`. May be empty.
-    pub unit: String,
-    /// Range of values without a warning, as written.
-    pub warning: Option<String>,
-    /// Range of values that are not critical, as written.
-    pub critical: Option<String>,
-    /// Smallest value that is possible.
-    pub min: Option<f64>,
-    /// Largest value that is possible.
-    pub max: Option<f64>,
 }
 
 impl NagiosOutput {
@@ -56,7 +39,7 @@ impl NagiosOutput {
         let mut rest = line.trim();
         while !rest.is_empty() && self.values.len() < MAX_VALUES {
             let (piece, behind) = rest.split_at(piece_end(rest));
-            match PerformanceValue::parse(piece) {
+            match parse_value(piece) {
                 Some(value) => self.values.push(value),
                 None => self.malformed = self.malformed.take().or_else(|| Some(piece.to_owned())),
             }
@@ -75,26 +58,25 @@ fn piece_end(text: &str) -> usize {
     .unwrap_or(text.len())
 }
 
-impl PerformanceValue {
-    fn parse(piece: &str) -> Option<Self> {
-        let (label, fields) = if let Some(quoted) = piece.strip_prefix('\'') {
-            let end = quoted.rfind("'=")?;
-            (quoted[..end].replace("''", "'"), &quoted[end + 2..])
-        } else {
-            let (label, fields) = piece.split_once('=')?;
-            (label.to_owned(), fields)
-        };
-        if label.is_empty() {
-            return None;
-        }
-        let mut fields = fields.split(';');
-        let (value, unit) = measured(fields.next()?)?;
-        let mut range = || fields.next().filter(|range| !range.is_empty()).map(str::to_owned);
-        let (warning, critical) = (range(), range());
-        let mut bound = || fields.next().and_then(|bound| measured(bound)?.0);
-        let (min, max) = (bound(), bound());
-        Some(Self { label, value, unit, warning, critical, min, max })
+/// Reads a value of the form `'label'=value[unit];warning;critical;min;max`.
+fn parse_value(piece: &str) -> Option<PerformanceValue> {
+    let (label, fields) = if let Some(quoted) = piece.strip_prefix('\'') {
+        let end = quoted.rfind("'=")?;
+        (quoted[..end].replace("''", "'"), &quoted[end + 2..])
+    } else {
+        let (label, fields) = piece.split_once('=')?;
+        (label.to_owned(), fields)
+    };
+    if label.is_empty() {
+        return None;
     }
+    let mut fields = fields.split(';');
+    let (value, unit) = measured(fields.next()?)?;
+    let mut range = || fields.next().filter(|range| !range.is_empty()).map(str::to_owned);
+    let (warning, critical) = (range(), range());
+    let mut bound = || fields.next().and_then(|bound| measured(bound)?.0);
+    let (min, max) = (bound(), bound());
+    Some(PerformanceValue { label, value, unit, warning, critical, min, max })
 }
 
 /// Reads a number and its unit.
@@ -119,7 +101,9 @@ fn measured(text: &str) -> Option<(Option<f64>, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NagiosOutput, PerformanceValue};
+    use ccm_model::PerformanceValue;
+
+    use super::NagiosOutput;
 
     fn value(label: &str, value: f64, unit: &str) -> PerformanceValue {
         PerformanceValue {

@@ -1,75 +1,8 @@
 //! Results of rules and checks.
 
-use std::fmt;
+use ccm_model::CheckStatus;
 
 use crate::kinds::{Attribute, RuleKind};
-
-/// Status of a check, as monitors know it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CheckStatus {
-    /// Everything is as expected.
-    #[default]
-    Ok,
-    /// Something needs attention soon.
-    Warning,
-    /// Something is wrong.
-    Critical,
-    /// The check has no result.
-    Unknown,
-}
-
-impl CheckStatus {
-    /// Every status, the best first.
-    pub const BY_SEVERITY: [Self; 4] = [Self::Ok, Self::Warning, Self::Unknown, Self::Critical];
-
-    /// Returns the status of an exit code. Codes that monitors do not know are unknown.
-    pub fn from_exit_code(code: i32) -> Self {
-        match code {
-            0 => Self::Ok,
-            1 => Self::Warning,
-            2 => Self::Critical,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Returns the exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Ok => 0,
-            Self::Warning => 1,
-            Self::Critical => 2,
-            Self::Unknown => 3,
-        }
-    }
-
-    /// Returns the word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// Returns `true` if a resource with this status has failed.
-    pub fn is_failure(self) -> bool {
-        matches!(self, Self::Critical | Self::Unknown)
-    }
-
-    /// Returns the more severe status.
-    #[must_use]
-    pub fn worst(self, other: Self) -> Self {
-        let worst = Self::BY_SEVERITY.into_iter().rev().find(|status| [self, other].contains(status));
-        worst.unwrap_or_default()
-    }
-}
-
-impl fmt::Display for CheckStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
 
 /// Result of one attribute of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

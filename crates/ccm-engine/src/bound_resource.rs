@@ -1,8 +1,9 @@
 //! Resources bound to their providers. The types are erased, so that the walk can hold any resource.
 
 use std::any::Any;
+use std::path::Path;
 
-use ccm_host::{Host, Local};
+use ccm_host::{Host, Launch, Local};
 use ccm_model::{Action, Failure, FailureKind, GuardResult};
 use ccm_properties::Providers;
 
@@ -76,6 +77,9 @@ pub trait BoundResource: Any {
 
     /// Returns the values that the execution yields for other resources.
     fn captured(&self) -> Option<serde_json::Value>;
+
+    /// Returns the launch of the commands of its health checks.
+    fn check_launch(&self, directory: &Path) -> Launch;
 
     /// Describes the state that was read last, without its header.
     fn describe(&self, decision: &str) -> Option<Described>;
@@ -336,6 +340,10 @@ impl<K: ResourceKind, P: Provider<K>> BoundResource for TypedBinding<K, P> {
 
     fn captured(&self) -> Option<serde_json::Value> {
         self.effect.as_ref().and_then(|effect| K::captured(&self.properties, effect))
+    }
+
+    fn check_launch(&self, directory: &Path) -> Launch {
+        K::check_launch(&self.properties, directory)
     }
 
     fn describe(&self, decision: &str) -> Option<Described> {

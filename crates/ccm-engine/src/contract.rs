@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Command, Executor, Host, StartError};
+use ccm_host::{Cancellation, Command, Executor, Host, Launch, StartError};
 use ccm_model::{
     Action, Artifact, ClaimKind, Failure, Fields, GuardResult, MissingPrerequisite, PendingRefresh, Reason,
     Resource, ResourceId, Stream, display_timestamp,
@@ -14,6 +14,8 @@ use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::BoundResource;
+use crate::harness::default_launch;
+use crate::health::{ProbeRequest, Probed};
 use crate::state_cache::Suitabilities;
 use crate::step::ResourceStep;
 
@@ -94,6 +96,12 @@ pub trait ResourceKind: 'static {
     fn captured(properties: &Self::Properties, effect: &Self::Effect) -> Option<serde_json::Value> {
         let _ = (properties, effect);
         None
+    }
+
+    /// Returns the launch of the commands of health checks. By default they run on this machine, as the user who runs ccm.
+    fn check_launch(properties: &Self::Properties, directory: &Path) -> Launch {
+        let _ = properties;
+        default_launch(directory)
     }
 
     /// Describes a state for events. `decision` is the text of the rule that [`Self::decide`] applied. Not
@@ -500,6 +508,12 @@ impl Context<'_> {
     /// started are always checked.
     pub async fn ask_gate(&self, command: &Command) -> Result<(), StartError> {
         self.step.before_command(command).await
+    }
+
+    /// Tries a health check once.
+    pub(crate) async fn probe(&mut self, request: &ProbeRequest<'_>) -> Probed {
+        let step = self.step;
+        step.host.run().health.probe(request, self).await
     }
 
     /// Adds a warning.

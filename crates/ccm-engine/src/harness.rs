@@ -2,9 +2,10 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::pin::pin;
 
-use ccm_host::{CancellationLevel, Executor, Host};
+use ccm_host::{CancellationLevel, Executor, Host, Launch};
 use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use tracing::debug;
 
@@ -12,6 +13,7 @@ use crate::batch::{self, Executed};
 use crate::bound_resource::BoundResource;
 use crate::contract::{Context, Decision, Verified, reason};
 use crate::gate::GatedExecutor;
+use crate::health;
 use crate::late::{Resolved, RunProgress};
 use crate::noop_executor::NoopExecutor;
 use crate::prefetch;
@@ -23,6 +25,40 @@ use crate::step::{ResourceStep, StepResult, WouldChange};
 pub(crate) async fn handle(
     step: &ResourceStep<'_>,
     on_line: &mut dyn FnMut(Stream, &str),
+) -> (Outcome, StepResult) {
+    in_context(step, StepResult::default(), on_line, async |result, context| {
+        outcome_of(step, result, context).await
+    })
+    .await
+}
+
+/// Runs the health checks of the node of a group, whose members are done.
+pub(crate) async fn handle_node(
+    step: &ResourceStep<'_>,
+    (outcome, result): (Outcome, StepResult),
+    on_line: &mut dyn FnMut(Stream, &str),
+) -> (Outcome, StepResult) {
+    in_context(step, result, on_line, async |result, context| {
+        let directory = context.directory;
+        match health::check(step, outcome, || default_launch(directory), result, context).await {
+            Ok(outcome) => outcome,
+            Err(failure) => Outcome::Failed(Box::new(with_location(failure, step))),
+        }
+    })
+    .await
+}
+
+/// Returns the launch of commands without settings of their own.
+pub(crate) fn default_launch(directory: &Path) -> Launch {
+    Launch { manifest_directory: directory.to_owned(), ..Launch::default() }
+}
+
+/// Does a part of a step with access to the machine. Every error, including a bug, is a failure of its resource.
+async fn in_context(
+    step: &ResourceStep<'_>,
+    mut result: StepResult,
+    on_line: &mut dyn FnMut(Stream, &str),
+    work: impl AsyncFnOnce(&mut StepResult, &mut Context<'_>) -> Outcome,
 ) -> (Outcome, StepResult) {
     let run = step.host.run();
     let noop = NoopExecutor(run.host.executor);
@@ -49,10 +85,9 @@ pub(crate) async fn handle(
         notes: Vec::new(),
         artifacts: Vec::new(),
     };
-    let mut result = StepResult::default();
     let outcome = {
         // After a panic, only values that the step reported before the panic are used.
-        match catch_panic(outcome_of(step, &mut result, &mut context)).await {
+        match catch_panic(work(&mut result, &mut context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
@@ -196,6 +231,7 @@ async fn read_and_act(
         Ok(()) => decide_and_change(step, &mut *bound, result, context).await,
         Err(failure) => Err(failure),
     };
+    let outcome = healthy(step, &*bound, outcome, result, context).await;
     describe(step, &*bound, &outcome, result);
     outcome
 }
@@ -214,6 +250,18 @@ fn describe(
     }
 }
 
+/// Returns the outcome if the resource is healthy afterwards.
+async fn healthy(
+    step: &ResourceStep<'_>,
+    bound: &dyn BoundResource,
+    outcome: Result<Outcome, Failure>,
+    result: &mut StepResult,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
+    let directory = context.directory;
+    health::check(step, outcome?, || bound.check_launch(directory), result, context).await
+}
+
 /// Ends the step of a resource that was changed in the batch of an earlier one.
 async fn verify_batched(
     step: &ResourceStep<'_>,
@@ -228,6 +276,7 @@ async fn verify_batched(
     result.diff = diff;
     let mut bound = bound?;
     let outcome = verify(step, &mut *bound, result, context).await;
+    let outcome = healthy(step, &*bound, outcome, result, context).await;
     describe(step, &*bound, &outcome, result);
     outcome
 }

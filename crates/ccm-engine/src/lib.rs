@@ -14,7 +14,8 @@
 //! 2. binds the resource to a [provider](Provider) and reads its state,
 //! 3. lets the type [decide](ResourceKind::decide),
 //! 4. asks the gate about the change and, unless in noop, makes it,
-//! 5. reads the state again after a change, and lets the type [verify](ResourceKind::verify) it.
+//! 5. reads the state again after a change, and lets the type [verify](ResourceKind::verify) it,
+//! 6. runs the health checks of the resource, whether it was changed or not.
 //!
 //! Every resource ends with exactly one outcome, whatever happens. An error inside a resource, a panic
 //! included, is the failure of that resource.
@@ -38,6 +39,7 @@ mod contract;
 mod gate;
 mod groups;
 mod harness;
+mod health;
 mod late;
 mod ledger;
 mod names;
@@ -61,6 +63,7 @@ pub use contract::{
 pub use gate::{
     ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, OpenGate, PlannedChange, Verdict,
 };
+pub use health::{HealthProbe, NoHealthProbe, ProbeRequest, Probed};
 pub use late::{LateValues, NoLateValues, Resolved, RunProgress};
 #[doc(hidden)]
 pub use ledger::ledger_read_back;

@@ -60,6 +60,15 @@ pub(crate) struct RefreshTracker<'a> {
     cancelled: Vec<CancelledRefresh>,
 }
 
+/// Result of a step without its health checks.
+#[derive(Default)]
+pub(crate) struct Unchecked {
+    /// Outcome, if the checks failed the resource.
+    pub outcome: Option<Outcome>,
+    /// A failed check leaves the refresh of the resource pending.
+    pub retries_refresh: bool,
+}
+
 /// A subscriber, and a resource that it subscribes to.
 type Subscription = (ResourceIndex, ResourceIndex);
 
@@ -232,12 +241,18 @@ impl<'a> RefreshTracker<'a> {
 
     /// Drops the refreshes that the step of a resource did not demand after all, and completes those that the
     /// step has done.
-    pub(crate) fn end_step(&mut self, index: ResourceIndex, transaction: &Transaction) {
+    pub(crate) fn end_step(
+        &mut self,
+        index: ResourceIndex,
+        transaction: &Transaction,
+        unchecked: &Unchecked,
+    ) {
         let Some(ledger) = self.ledger.filter(|_| !self.tracked.is_empty()) else { return };
         self.update_redactor();
         let mut lines = String::new();
         let intents = self.intents.remove(&index).unwrap_or_default();
-        if transaction.outcome == Outcome::Unchanged {
+        let outcome = unchecked.outcome.as_ref().unwrap_or(&transaction.outcome);
+        if *outcome == Outcome::Unchanged {
             for refresh in intents {
                 let Some(tracked) = self.tracked.get_mut(&refresh) else { continue };
                 tracked.intents -= 1;
@@ -252,7 +267,9 @@ impl<'a> RefreshTracker<'a> {
         } else {
             self.run.noop.then_some(PendingCause::Noop { blocked_by: None })
         };
-        let cause = pending_cause(transaction, noop.as_ref()).or(noop);
+        // A refresh was done even if the resource is not healthy afterwards.
+        let outcome = if unchecked.retries_refresh { &transaction.outcome } else { outcome };
+        let cause = pending_cause(outcome, transaction.provider.is_some(), noop.as_ref()).or(noop);
         for source in self.subscriptions(index) {
             let refresh = (index, source);
             let Some(tracked) = self.tracked.get_mut(&refresh) else { continue };
@@ -401,11 +418,11 @@ fn refresh(pair: &Pair, pending: &Pending) -> PendingRefresh {
 
 /// Returns the reason why the step of a subscriber did not complete its refreshes. `None` if the subscriber
 /// was refreshed, or its own rules declined the refresh.
-fn pending_cause(transaction: &Transaction, noop: Option<&PendingCause>) -> Option<PendingCause> {
-    match &transaction.outcome {
+fn pending_cause(outcome: &Outcome, has_provider: bool, noop: Option<&PendingCause>) -> Option<PendingCause> {
+    match outcome {
         Outcome::Changed | Outcome::Refreshed => None,
         // Without a provider the type did not decide: a late value was missing.
-        Outcome::Unchanged if transaction.provider.is_some() => None,
+        Outcome::Unchanged if has_provider => None,
         Outcome::Unchanged => Some(PendingCause::NoValue),
         Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => noop.cloned(),
         Outcome::Skipped { cause } => Some(cause.clone().into()),

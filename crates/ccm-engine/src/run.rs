@@ -12,6 +12,7 @@ use ccm_redaction::Secrets;
 use crate::contract::ResourceType;
 use crate::gate::DynGate;
 use crate::groups::Groups;
+use crate::health::HealthProbe;
 use crate::late::LateValues;
 use crate::ledger::Ledger;
 use crate::shown;
@@ -60,6 +61,8 @@ pub struct Run<'a> {
     /// Skip these resources. The node of a group stands for its members. Dependants run as if these resources
     /// were in their desired state.
     pub skip: &'a [ResourceIndex],
+    /// Probe of health checks.
+    pub health: &'a dyn HealthProbe,
     /// Gate that decides on every command and every change. [`OpenGate`](crate::OpenGate) allows all of them.
     pub gate: &'a dyn DynGate,
     /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.
@@ -88,6 +91,7 @@ impl Run<'_> {
             noop: self.noop,
             duration: self.elapsed(began),
             counts: walk.counts,
+            checks: walk.checks,
             stopped: walk.stopped,
             message: self.catalog.post_message.clone(),
             refreshes: walk.refreshes.into_inner().finish(),

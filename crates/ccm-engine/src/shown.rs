@@ -1,10 +1,10 @@
 //! Parts of events as they are shown.
 
 use ccm_model::{
-    Action, Event, GuardResult, Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar,
-    ScalarStyle,
+    Action, Event, GuardResult, HealthCheckResult, Node, NodeEntry, NodeValue, Outcome, Presentation,
+    Properties, Scalar, ScalarStyle,
 };
-use ccm_properties::{PropertySpec, is_sensitive};
+use ccm_properties::{CommonProperty, PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
 
 /// Returns the properties without those that are secret, or that a `sensitive` resource hides.
@@ -12,7 +12,8 @@ pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Pro
     let mut shown = properties.clone();
     let is_sensitive = is_sensitive(properties);
     let is_hidden = |property: &&PropertySpec| property.secret || (is_sensitive && property.sensitive);
-    for property in table.iter().filter(is_hidden) {
+    let of_health = CommonProperty::HealthChecks.spec();
+    for property in table.iter().chain([of_health]).filter(is_hidden) {
         if let Some(NodeEntry { key, value }) = properties.entry(property.name).cloned() {
             let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
             shown.replace(NodeEntry {
@@ -47,6 +48,8 @@ pub(crate) fn event(mut event: Event) -> Event {
         }
         let guards = std::mem::take(&mut transaction.guards);
         transaction.guards = guards.into_iter().map(GuardResult::into_shown).collect();
+        let checks = std::mem::take(&mut transaction.health_checks);
+        transaction.health_checks = checks.into_iter().map(HealthCheckResult::into_shown).collect();
     }
     event
 }

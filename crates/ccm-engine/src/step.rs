@@ -4,11 +4,12 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use ccm_model::{
-    Action, Artifact, Catalog, Failure, GuardResult, MissingPrerequisite, Reason, Resource, ResourceId,
-    ResourceIndex,
+    Action, Artifact, Catalog, Failure, FailureKind, GuardResult, HealthCheckResult, MissingPrerequisite,
+    Outcome, Reason, Resource, ResourceId, ResourceIndex,
 };
 
 use crate::batch::Batch;
+use crate::bound_resource::BoundResource;
 use crate::claim_index::ClaimIndex;
 use crate::contract::{Binder, Described, Trigger};
 use crate::gate::PlannedChange;
@@ -16,7 +17,7 @@ use crate::groups::GroupPolicy;
 use crate::late::RunProgress;
 use crate::prefetch::Upcoming;
 use crate::run::Run;
-use crate::state_cache::StateCache;
+use crate::state_cache::{StateCache, Suitabilities};
 
 /// Services of the walk for the step of one resource.
 pub(crate) trait StepHost: RunProgress {
@@ -123,6 +124,16 @@ impl<'a> ResourceStep<'a> {
     }
 }
 
+/// Binder of the nodes of groups, which have no provider.
+pub(crate) struct NodeBinder;
+
+impl Binder for NodeBinder {
+    fn bind(&self, resource: &Resource, _: &Suitabilities<'_>) -> Result<Box<dyn BoundResource>, Failure> {
+        let message = format!("internal error: {} has no provider", resource.id);
+        Err(Failure::new(FailureKind::Internal, message))
+    }
+}
+
 /// Result of a step, besides its outcome.
 #[derive(Default)]
 pub(crate) struct StepResult {
@@ -135,4 +146,11 @@ pub(crate) struct StepResult {
     pub notes: Vec<String>,
     pub diff: Option<String>,
     pub artifacts: Vec<Artifact>,
+    pub health_checks: Vec<HealthCheckResult>,
+    /// Number of health checks that noop did not run.
+    pub checks_not_run: usize,
+    /// Outcome without the health checks, if they fail the resource.
+    pub unchecked: Option<Outcome>,
+    /// A health check that failed leaves the refresh of the resource pending.
+    pub retries_refresh: bool,
 }

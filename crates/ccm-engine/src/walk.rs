@@ -12,26 +12,27 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Action, Artifacts, CatalogNames, ClaimKind, Control, Counts, Event, Failure, FailureKind, GroupIndex,
-    MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh, Properties, Resource,
-    ResourceId, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction, Verb,
+    Action, Artifacts, CatalogNames, CheckCounts, ClaimKind, Control, Counts, Event, Failure, FailureKind,
+    GroupIndex, MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh,
+    Properties, Resource, ResourceId, ResourceIndex, ResourceStarted, SkipCause, StopCause, Stream,
+    Transaction, Verb,
 };
-use ccm_properties::TypeDeclaration;
+use ccm_properties::{HEALTH_CHECKS, TypeDeclaration};
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::batch::Batch;
 use crate::claim_index::ClaimIndex;
 use crate::contract::{ResourceType, Trigger, reason};
 use crate::groups::{GroupProgress, Groups};
-use crate::harness::handle;
+use crate::harness::{handle, handle_node};
 use crate::late::{Resolved, RunProgress};
 use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::prefetch::Upcoming;
-use crate::refreshes::RefreshTracker;
+use crate::refreshes::{RefreshTracker, Unchecked};
 use crate::run::Run;
 use crate::shown;
 use crate::state_cache::StateCache;
-use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
+use crate::step::{NodeBinder, ResourceStep, StepHost, StepResult, WouldChange};
 use selection::WalkSelection;
 
 /// Record of a resource, for the resources that come after it.
@@ -69,6 +70,13 @@ impl Triggers {
     }
 }
 
+/// Returns the receiver of the lines that the commands of a resource print.
+fn output_of<'e>(id: &'e ResourceId, on_event: &'e mut dyn FnMut(Event)) -> impl FnMut(Stream, &str) + 'e {
+    move |stream, line| {
+        on_event(Event::OutputReceived(OutputLine { id: id.clone(), stream, line: line.to_owned() }));
+    }
+}
+
 /// State of a run between two steps.
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
@@ -90,6 +98,7 @@ pub(crate) struct Walk<'a> {
     progress: GroupProgress<'a>,
     noop_changes: NoopChanges,
     pub(crate) counts: Counts,
+    pub(crate) checks: CheckCounts,
     pub(crate) stopped: Option<StopCause>,
     pub(crate) refreshes: RefCell<RefreshTracker<'a>>,
 }
@@ -112,6 +121,7 @@ impl<'a> Walk<'a> {
             progress: GroupProgress::new(groups),
             noop_changes: NoopChanges::default(),
             counts: Counts::default(),
+            checks: CheckCounts::default(),
             stopped: None,
             refreshes: RefCell::new(RefreshTracker::new(run, graph, groups)),
         }
@@ -128,11 +138,11 @@ impl<'a> Walk<'a> {
 
     /// Processes a resource, and emits its last event.
     async fn step(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) {
-        let transaction = self.process(index, on_event).await;
+        let (transaction, unchecked) = self.process(index, on_event).await;
         // A stop after the last step ends nothing, so no later check is needed.
         self.notice_stop();
         self.record(index, &transaction.outcome);
-        self.refreshes.get_mut().end_step(index, &transaction);
+        self.refreshes.get_mut().end_step(index, &transaction, &unchecked);
         debug!(outcome = %transaction.outcome.word(), "resource finished");
         on_event(Event::ResourceFinished(Box::new(transaction)));
     }
@@ -148,17 +158,25 @@ impl<'a> Walk<'a> {
     }
 
     /// Processes a resource, or skips it with a cause.
-    async fn process(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
+    async fn process(
+        &mut self,
+        index: ResourceIndex,
+        on_event: &mut dyn FnMut(Event),
+    ) -> (Transaction, Unchecked) {
         let resource = self.run.catalog.resource(index);
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
-        let (outcome, result, triggers) = match self.skip_cause(index) {
+        let (outcome, mut result, triggers) = match self.skip_cause(index) {
             Some(cause) => {
                 self.state_cache.take_prefetched(index);
                 (Outcome::Skipped { cause }, StepResult::default(), Triggers::default())
             }
             None => self.perform(index, on_event).await,
         };
+        result.health_checks.iter().for_each(|check| self.checks.add(check.status));
+        self.checks.not_run += result.checks_not_run;
+        let (outcome_unchecked, retries_refresh) = (result.unchecked.take(), result.retries_refresh);
+        let unchecked = Unchecked { outcome: outcome_unchecked, retries_refresh };
         let resource_type = self.run.resource_type(resource);
         let table = resource_type.map(TypeDeclaration::properties).unwrap_or_default();
         let requested = match (&resource.ensure, resource_type) {
@@ -176,7 +194,7 @@ impl<'a> Walk<'a> {
         let is_skipped = matches!(outcome, Outcome::Skipped { .. });
         let is_described = self.run.describe_unchanged || !matches!(outcome, Outcome::Unchanged);
         let given = if is_described { &resource.properties } else { &Properties::default() };
-        Transaction {
+        let transaction = Transaction {
             id: resource.id.clone(),
             alias: resource.aliases.first().map(ToString::to_string),
             at,
@@ -191,13 +209,15 @@ impl<'a> Walk<'a> {
             presentation: shown::presentation(table, given),
             reason: result.reason,
             guards: result.guards,
+            health_checks: result.health_checks,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             pending_refreshes: triggers.pending,
             warnings: result.warnings,
             notes: result.notes,
             state,
             diff,
-        }
+        };
+        (transaction, unchecked)
     }
 
     async fn perform(
@@ -209,6 +229,7 @@ impl<'a> Walk<'a> {
         let resource = run.catalog.resource(index);
         if let Some(group) = resource.node_of {
             let (outcome, result) = self.end_of_group(index, group);
+            let (outcome, result) = self.check_node(index, outcome, result, on_event).await;
             return (outcome, result, Triggers::default());
         }
         let triggers = self.triggers(index);
@@ -219,17 +240,29 @@ impl<'a> Walk<'a> {
         };
         on_event(Event::ResourceStarted(ResourceStarted { id: resource.id.clone() }));
         let step = ResourceStep::new(self, index, binder, self.groups.policy(index), triggers.trigger());
-        let mut on_line = |stream, line: &str| {
-            let line = OutputLine { id: resource.id.clone(), stream, line: line.to_owned() };
-            on_event(Event::OutputReceived(line));
-        };
-        let (outcome, mut result) = handle(&step, &mut on_line).await;
+        let (outcome, mut result) = handle(&step, &mut output_of(&resource.id, on_event)).await;
         let files = std::mem::take(&mut result.artifacts);
         if !files.is_empty() {
             let artifacts = Artifacts { id: resource.id.clone(), position: index.get() + 1, files };
             on_event(Event::ArtifactsLeft(Box::new(artifacts)));
         }
         (outcome, result, triggers)
+    }
+
+    /// Runs the health checks of the node of a group.
+    async fn check_node(
+        &self,
+        index: ResourceIndex,
+        outcome: Outcome,
+        result: StepResult,
+        on_event: &mut dyn FnMut(Event),
+    ) -> (Outcome, StepResult) {
+        let resource = self.run.catalog.resource(index);
+        if resource.properties.get(HEALTH_CHECKS).is_none() {
+            return (outcome, result);
+        }
+        let step = ResourceStep::new(self, index, &NodeBinder, self.groups.policy(index), None);
+        handle_node(&step, (outcome, result), &mut output_of(&resource.id, on_event)).await
     }
 
     /// Returns the triggers of a resource: subscriptions that changed in this run, or in an earlier one that

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    Action, Fields, GuardResult, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId,
-    RunSummary, StartLine, TransactionLine,
+    Action, Fields, GuardResult, HealthCheckResult, Outcome, PendingRefresh, Presentation, Properties,
+    Reason, ResourceId, RunSummary, StartLine, TransactionLine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +159,8 @@ pub struct Transaction {
     pub reason: Option<Reason>,
     /// Results of the guards, in the order in which they were run.
     pub guards: Vec<GuardResult>,
+    /// Results of the health checks, in the order of the manifest.
+    pub health_checks: Vec<HealthCheckResult>,
     /// Resources whose change triggered this one, in this run or in an earlier one.
     pub triggered_by: Vec<ResourceId>,
     /// Pending refreshes of earlier runs that triggered this resource.

@@ -69,6 +69,8 @@ pub enum FailureKind {
     Capture,
     /// The state after the change is not the desired one.
     Verification,
+    /// A health check is critical or unknown.
+    HealthCheck,
     /// A command or a change is not allowed.
     Denied,
     /// A command or a change has to be approved first.

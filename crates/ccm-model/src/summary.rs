@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Nanoseconds;
-use crate::{Outcome, RefreshSummary, SkipCause, StopCause};
+use crate::{CheckCounts, Outcome, RefreshSummary, SkipCause, StopCause};
 
 /// Number of resources with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -151,6 +151,9 @@ pub struct RunSummary {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
+    /// Number of health checks with each status.
+    #[serde(default)]
+    pub checks: CheckCounts,
     /// Cause of the early end of the run.
     pub stopped: Option<StopCause>,
     /// The `post_message` of the manifest.

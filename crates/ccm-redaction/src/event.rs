@@ -71,6 +71,14 @@ impl Redactor {
             self.text(&mut guard.command);
             guard.stderr.iter_mut().for_each(|line| self.line(line));
         }
+        for check in &mut transaction.health_checks {
+            self.text(&mut check.name);
+            self.text(&mut check.output);
+            for value in &mut check.values {
+                self.texts([&mut value.label, &mut value.unit]);
+                self.texts(value.warning.iter_mut().chain(&mut value.critical));
+            }
+        }
         transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
         transaction.pending_refreshes.iter_mut().for_each(|pending| self.id(&mut pending.source));
         self.texts(&mut transaction.warnings);

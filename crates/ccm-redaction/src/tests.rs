@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 use ccm_model::{
-    Action, CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, GuardResult, Location,
-    MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine, PendingCause,
-    PendingRefresh, Properties, Reason, RefreshSummary, ResourceId, RunSummary, SessionStarted, Span,
-    StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh, Verb,
+    Action, CancelledCause, CancelledRefresh, CheckStatus, Event, Failure, FailureKind, Fields, GuardResult,
+    HealthCheckResult, Location, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine,
+    PendingCause, PendingRefresh, PerformanceValue, Properties, Reason, RefreshSummary, ResourceId,
+    RunSummary, SessionStarted, Span, StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh, Verb,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -246,6 +246,7 @@ fn no_part_of_an_event_keeps_a_value() {
             outcome,
             reason: Some(Reason::new("rule", says("reason"))),
             guards: vec![guard_of(says("guard"), says("stderr"))],
+            health_checks: vec![check_of(&says)],
             triggered_by: vec![id()],
             pending_refreshes: vec![pending()],
             warnings: vec![says("warning")],
@@ -298,6 +299,7 @@ fn no_part_of_an_event_keeps_a_value() {
             noop: false,
             duration: Duration::ZERO,
             counts: ccm_model::Counts::default(),
+            checks: ccm_model::CheckCounts::default(),
             refreshes: refreshes(),
         })),
     ];
@@ -312,6 +314,23 @@ fn no_part_of_an_event_keeps_a_value() {
 fn guard_of(command: String, stderr: String) -> GuardResult {
     let (exit_code, allows) = (Some(2), Some(false));
     GuardResult { property: "onlyif".into(), command, exit_code, stderr: Some(stderr), allows }
+}
+
+fn check_of(says: &impl Fn(&str) -> String) -> HealthCheckResult {
+    HealthCheckResult {
+        name: says("check"),
+        status: CheckStatus::Critical,
+        output: says("output"),
+        tries: 1,
+        duration: Duration::ZERO,
+        values: vec![PerformanceValue {
+            label: says("label"),
+            unit: says("unit"),
+            warning: Some(says("range")),
+            critical: Some(says("range")),
+            ..PerformanceValue::default()
+        }],
+    }
 }
 
 fn transaction_of(properties: Properties) -> Transaction {
@@ -330,6 +349,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         guards: Vec::new(),
+        health_checks: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),

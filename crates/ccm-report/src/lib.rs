@@ -29,9 +29,9 @@ pub use manifests::ManifestResult;
 pub use progress::ProgressLine;
 pub use screen::Screen;
 pub use store::{
-    DiffSpace, Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource,
-    ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun,
-    StoredSummary, rounded,
+    DiffSpace, Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedCheck,
+    RecordedResource, ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource,
+    StoreError, StoredRun, StoredSummary, rounded,
 };
 pub use table::{Column, table};
 pub use text::{TextOptions, TextReport, Verbosity, pending_line};

@@ -5,7 +5,10 @@ mod fields;
 use std::io::Write;
 use std::time::Duration;
 
-use ccm_model::{Event, Failure, Outcome, OutputLine, RunSummary, StopCause, Transaction, display_duration};
+use ccm_model::{
+    CheckCounts, CheckStatus, Event, Failure, Outcome, OutputLine, RunSummary, StopCause, Transaction,
+    display_duration,
+};
 
 use self::fields::{LogLevel, LogLine};
 use crate::ReportError;
@@ -162,6 +165,11 @@ impl<W: Write> LogReport<W> {
             let line = LogLine::of(LogLevel::Warning, &transaction.id, "warning").field("text", warning);
             self.write(text, &line);
         }
+        let checks = transaction
+            .health_checks
+            .iter()
+            .filter(|check| check.status != CheckStatus::Ok || self.options.verbosity >= Verbosity::Verbose);
+        checks.for_each(|check| self.write(text, &fields::check_line(&transaction.id, check)));
         for note in &transaction.notes {
             self.write(text, &LogLine::of(LogLevel::Info, &transaction.id, "note").field("text", note));
         }
@@ -214,6 +222,17 @@ impl<W: Write> LogReport<W> {
             .field("resources", &run.counts.total.to_string());
         for (group, count) in counts::counted(run) {
             line = line.field(group.key(), &count.to_string());
+        }
+        let CheckCounts { ok, warning, critical, unknown, not_run } = run.checks;
+        let checks = [
+            ("checks_ok", ok),
+            ("checks_warning", warning),
+            ("checks_critical", critical),
+            ("checks_unknown", unknown),
+            ("checks_not_run", not_run),
+        ];
+        for (key, count) in checks.into_iter().filter(|(_, count)| *count > 0) {
+            line = line.field(key, &count.to_string());
         }
         if run.noop {
             line = line.field("noop", "true");

@@ -28,7 +28,7 @@ pub use history::{FindError, History, MatchingRun, StoredRun};
 use retention::retain;
 pub use show::rounded;
 use summary::SlowResources;
-pub use summary::{RunOutcome, SlowResource, StoredSummary};
+pub use summary::{RecordedCheck, RunOutcome, SlowResource, StoredSummary};
 
 const RUNS: &str = "runs";
 const EVENTS: &str = "events.jsonl";
@@ -86,6 +86,7 @@ pub struct RunStore {
     open: io::Result<Open>,
     keep: usize,
     slow: SlowResources,
+    checks: Vec<RecordedCheck>,
 }
 
 #[derive(Debug)]
@@ -115,7 +116,7 @@ impl RunStore {
             Err(error) => (None, Err(error)),
         };
         // At least this run is kept.
-        Self { path, runs, open, keep: keep.max(1), slow: SlowResources::default() }
+        Self { path, runs, open, keep: keep.max(1), slow: SlowResources::default(), checks: Vec::new() }
     }
 
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
@@ -134,10 +135,11 @@ impl RunStore {
             }
     }
 
-    /// Measures the duration of a resource.
+    /// Measures the duration of a resource, and keeps the results of its health checks.
     pub fn measure(&mut self, event: &Event) {
         if let Event::ResourceFinished(transaction) = event {
             self.slow.add(transaction);
+            self.checks.extend(RecordedCheck::of(transaction));
         }
     }
 
@@ -155,7 +157,8 @@ impl RunStore {
 
     /// Ends the record, syncs it if the run changed something, and removes the oldest runs.
     pub fn finish(self, mut summary: StoredSummary) -> Recorded {
-        let Self { path, runs, open, keep, slow } = self;
+        let Self { path, runs, open, keep, slow, checks } = self;
+        summary.health_checks = checks;
         summary.slowest = Some(slow.into_vec()).filter(|slowest| !slowest.is_empty());
         let record = open.and_then(|open| close(open, &summary));
         // Content of a directory is lost in a power failure unless the name of the directory is synced.

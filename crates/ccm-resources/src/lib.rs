@@ -10,12 +10,15 @@
 //!
 //! Adding a type touches its own folder and the list in `types`.
 //!
+//! [`HealthChecks`] runs the health checks of a resource.
+//!
 //! [`types()`] returns all types. [`notes()`] are remarks on a whole catalog.
 //!
 //! No code here may touch the machine except through the `Context` of a step, ask whether a run is in noop, or know the
 //! text of a manifest.
 
 mod checks;
+mod health;
 #[cfg(test)]
 mod layers;
 mod notes;
@@ -24,6 +27,7 @@ mod support;
 mod types;
 
 pub use checks::{CheckScope, judge_rules};
+pub use health::{HealthChecks, RuleJudge};
 pub use notes::notes;
 pub use parts::schedule::{Schedule, ScheduleError};
 pub use parts::tree::glob::IgnoredPaths;

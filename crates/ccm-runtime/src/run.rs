@@ -14,6 +14,7 @@ use ccm_host::state::{Directory, Lock};
 use ccm_host::{Commands, Files, Host, LastLine, VersionCommands};
 use ccm_model::{Event, ResourceId, RunSummary};
 use ccm_report::{Recorded, RunIdentity, StoreError};
+use ccm_resources::HealthChecks;
 use tracing::{Instrument as _, debug_span};
 
 use crate::begin::BeginError;
@@ -247,6 +248,7 @@ impl ActiveRun<'_> {
             describe_unchanged: options.describe_unchanged,
             only: selection.only.as_deref(),
             skip: &selection.skip,
+            health: &HealthChecks::COMMANDS,
             gate: stack.gate(),
             ledger: ledger.as_ref(),
         };

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 
 mod files;
+mod health;
 mod names;
 
 use std::cell::Cell;

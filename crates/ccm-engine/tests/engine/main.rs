@@ -7,6 +7,7 @@ mod children;
 mod claims;
 mod fake;
 mod gate;
+mod health;
 mod invariants;
 mod ledger;
 mod noop;

@@ -81,6 +81,7 @@ impl From<TransactionLine<'_>> for Transaction {
             presentation: Vec::new(),
             reason: reason.map(|text| Reason { rule, text: text.into_owned().into() }),
             guards: line.guards.into_owned(),
+            health_checks: line.health_check.into_owned(),
             triggered_by: line.triggered_by.into_owned(),
             pending_refreshes: present(line.pending.into_owned(), line.owed.into_owned()),
             warnings: line.warnings.into_owned(),
@@ -124,6 +125,7 @@ impl From<SummaryLine<'_>> for RunSummary {
             noop: line.noop,
             duration: line.duration,
             counts: line.counts,
+            checks: line.checks,
             stopped: line.stopped.map(|stopped| stopped.cause),
             message: line.message.map(Cow::into_owned),
             refreshes: RefreshSummary {

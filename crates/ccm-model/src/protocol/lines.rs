@@ -90,6 +90,7 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
                 intent: failure.intent.as_deref().map(Cow::Borrowed),
             }),
             guards: transaction.guards.as_slice().into(),
+            health_check: transaction.health_checks.as_slice().into(),
             rule: transaction.reason.as_ref().map(|reason| Cow::from(&*reason.rule)),
             skip: skip.map(Cow::Borrowed),
         }
@@ -117,6 +118,7 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
             noop: summary.noop,
             duration: summary.duration,
             counts: summary.counts,
+            checks: summary.checks,
             stopped: summary.stopped.as_ref().map(StopRecord::from),
             message: summary.message.as_deref().map(Cow::from),
             owed: pending.clone(),

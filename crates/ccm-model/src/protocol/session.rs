@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
 use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, known};
-use crate::{CancelledRefresh, Counts, ResourceId, SourceVersion, StartedBy, StopCause, UnfinishedRefresh};
+use crate::{
+    CancelledRefresh, CheckCounts, Counts, ResourceId, SourceVersion, StartedBy, StopCause, UnfinishedRefresh,
+};
 
 /// The first line of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +89,9 @@ pub struct SummaryLine<'a> {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
+    /// Number of health checks with each status. Only a run of a manifest with health checks has it.
+    #[serde(default, skip_serializing_if = "CheckCounts::is_empty")]
+    pub checks: CheckCounts,
     /// Cause of the early end of the run.
     #[serde(default, deserialize_with = "known")]
     pub stopped: Option<StopRecord>,

@@ -8,12 +8,13 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::{
-    Artifact, Artifacts, CancelledCause, CancelledRefresh, Catalog, Control, Counts, Dependency, Failure,
-    FailureKind, Fields, Group, GroupIndex, GuardResult, Intent, Location, MissingPrerequisite, Node,
-    NodeEntry, NodeKey, NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation,
-    Properties, Reason, RefreshBlocker, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId,
-    ResourceIndex, ResourceStarted, RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId,
-    Span, Spanned, StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh,
+    Artifact, Artifacts, CancelledCause, CancelledRefresh, Catalog, CheckCounts, CheckStatus, Control,
+    Counts, Dependency, Failure, FailureKind, Fields, Group, GroupIndex, GuardResult, HealthCheckResult,
+    Intent, Location, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Outcome, OutputLine,
+    PendingCause, PendingRefresh, PerformanceValue, Presentation, Properties, Reason, RefreshBlocker,
+    RefreshSummary, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex, ResourceStarted, RunSummary,
+    Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId, Span, Spanned, StopCause, Stream, StreamTail,
+    Transaction, UnfinishedRefresh,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -118,6 +119,7 @@ fn names_and_kinds_are_words() {
         FailureKind::Expectation,
         FailureKind::Capture,
         FailureKind::Verification,
+        FailureKind::HealthCheck,
         FailureKind::Ledger,
         FailureKind::Internal,
         FailureKind::Unknown,
@@ -172,6 +174,7 @@ fn a_summary_comes_back() {
         noop: true,
         duration: Duration::from_micros(5),
         counts: Counts { total: 1, changed: 1, ..Counts::default() },
+        checks: CheckCounts { ok: 1, not_run: 2, ..CheckCounts::default() },
         stopped: Some(StopCause::Signal { name: "SIGTERM".to_owned(), number: 15 }),
         message: Some("bye".to_owned()),
         refreshes: RefreshSummary {
@@ -206,6 +209,24 @@ fn a_summary_comes_back() {
     round_trip(&Fields::from([("b", 1.into()), ("a", json!([null, { "c": 0.5 }]))]));
 }
 
+fn health_check() -> HealthCheckResult {
+    HealthCheckResult {
+        name: "disk".to_owned(),
+        status: CheckStatus::Warning,
+        output: "DISK WARNING".to_owned(),
+        tries: 2,
+        duration: Duration::from_micros(5),
+        values: vec![PerformanceValue {
+            label: "/".to_owned(),
+            value: Some(93.5),
+            unit: "%".to_owned(),
+            warning: Some("90".to_owned()),
+            max: Some(100.0),
+            ..PerformanceValue::default()
+        }],
+    }
+}
+
 fn transaction(outcome: Outcome) -> Transaction {
     Transaction {
         id: id("exec#a"),
@@ -228,6 +249,7 @@ fn transaction(outcome: Outcome) -> Transaction {
             stderr: Some("test: no".to_owned()),
             allows: Some(true),
         }],
+        health_checks: vec![health_check()],
         triggered_by: vec![id("file#/a")],
         pending_refreshes: Vec::new(),
         warnings: vec!["look".to_owned()],
@@ -253,6 +275,7 @@ fn every_event_comes_back() {
         noop: false,
         duration: Duration::from_micros(5),
         counts: Counts::default(),
+        checks: CheckCounts::default(),
         stopped: Some(StopCause::Failed { culprit: id("exec#a") }),
         message: None,
         refreshes: RefreshSummary::default(),

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
 use crate::{
-    Action, FailureKind, Fields, GuardResult, Intent, Location, Outcome, PendingRefresh, ResourceId,
-    SkipCause,
+    Action, FailureKind, Fields, GuardResult, HealthCheckResult, Intent, Location, Outcome, PendingRefresh,
+    ResourceId, SkipCause,
 };
 
 /// The line of a resource, at the end of its step.
@@ -114,6 +114,9 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// them.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub guards: Cow<'a, [GuardResult]>,
+    /// Results of the health checks, in the order of the manifest. Only a resource whose checks were run has them.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub health_check: Cow<'a, [HealthCheckResult]>,
     /// Cause of skipping the resource.
     #[serde(default, deserialize_with = "known")]
     pub skip: Option<Cow<'a, SkipCause>>,

@@ -1,8 +1,8 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    CancelledCause, CancelledRefresh, Counts, EventLine, Failure, FailureKind, Fields, Location, Node,
-    NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshBlocker,
+    CancelledCause, CancelledRefresh, CheckCounts, Counts, EventLine, Failure, FailureKind, Fields, Location,
+    Node, NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshBlocker,
     RefreshSummary, ResourceId, START_PROTOCOL, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream,
     StreamTail, UnfinishedRefresh,
 };
@@ -27,6 +27,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         guards: Vec::new(),
+        health_checks: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),
@@ -333,6 +334,7 @@ fn a_line_is_read_as_its_event() {
             noop: false,
             duration: Duration::from_nanos(2_000_000_001),
             counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
+            checks: CheckCounts { ok: 1, ..CheckCounts::default() },
             stopped,
             message: Some("bye".to_owned()),
             refreshes: RefreshSummary {

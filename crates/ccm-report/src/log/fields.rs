@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ccm_model::{Action, Change, Outcome, ResourceId, Transaction, Verb, display_duration, escape_control};
+use ccm_model::{
+    Action, Change, CheckStatus, HealthCheckResult, Outcome, ResourceId, Transaction, Verb, display_duration,
+    escape_control,
+};
 
 use crate::text::{Importance, Verbosity};
 
@@ -155,6 +158,19 @@ fn action_fields(mut line: LogLine, action: Option<&Action>) -> LogLine {
     let key = if action.verb == Verb::Run { "command" } else { "detail" };
     line = line.optional(key, action.detail.as_deref());
     change_fields(line, &action.changes)
+}
+
+/// Returns the line of a health check.
+pub(super) fn check_line(id: &ResourceId, check: &HealthCheckResult) -> LogLine {
+    let level = match check.status {
+        CheckStatus::Ok => LogLevel::Info,
+        CheckStatus::Warning => LogLevel::Warning,
+        CheckStatus::Critical | CheckStatus::Unknown => LogLevel::Error,
+    };
+    let line = LogLine::of(level, id, "health_check").field("name", &check.name);
+    let line = line.field("status", check.status.as_str());
+    let line = line.optional("output", Some(&*check.output).filter(|output| !output.is_empty()));
+    line.field("tries", &check.tries.to_string()).field("runtime", &display_duration(check.duration))
 }
 
 /// Returns the lines of the changed entries of a tree.

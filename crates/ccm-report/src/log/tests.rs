@@ -24,6 +24,7 @@ fn transaction(name: &str, outcome: Outcome) -> Transaction {
         presentation: Vec::new(),
         reason: Some(Reason::new("rule", "because of it")),
         guards: Vec::new(),
+        health_checks: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),

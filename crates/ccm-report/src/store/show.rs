@@ -251,6 +251,7 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
         noop: stored.noop,
         duration: stored.duration,
         counts: stored.counts,
+        checks: stored.checks,
         stopped: stored.stopped.as_ref().map(|stopped| stopped.cause.clone()),
         message: None,
         refreshes: RefreshSummary::default(),

@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
-    Counts, Nanoseconds, OutcomeName, RunSummary, StopCause, StopRecord, Transaction, display_timestamp,
-    known,
+    CheckCounts, Counts, HealthCheckResult, Nanoseconds, OutcomeName, RunSummary, StopCause, StopRecord,
+    Transaction, display_timestamp, known,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::RunIdentity;
 
@@ -54,6 +54,33 @@ impl RunOutcome {
             None => Self::Unchanged,
         }
     }
+}
+
+/// Result of a health check, with its resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedCheck {
+    /// Type and name of the resource.
+    pub resource: String,
+    /// Result.
+    #[serde(flatten)]
+    pub result: HealthCheckResult,
+}
+
+impl RecordedCheck {
+    /// Returns the results of a resource.
+    pub(super) fn of(transaction: &Transaction) -> impl Iterator<Item = Self> {
+        let resource = transaction.id.to_string();
+        transaction
+            .health_checks
+            .iter()
+            .map(move |result| Self { resource: resource.clone(), result: result.clone() })
+    }
+}
+
+/// Reads the results of health checks; those of another form are left out.
+fn known_checks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RecordedCheck>, D::Error> {
+    let found: Option<Vec<RecordedCheck>> = known(deserializer)?;
+    Ok(found.unwrap_or_default())
 }
 
 /// Resource that took long.
@@ -117,6 +144,12 @@ pub struct StoredSummary {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
+    /// Number of health checks with each status.
+    #[serde(skip_serializing_if = "CheckCounts::is_empty")]
+    pub checks: CheckCounts,
+    /// Results of the health checks, also of unchanged resources.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "known_checks")]
+    pub health_checks: Vec<RecordedCheck>,
     /// Cause of the early end of the run.
     #[serde(deserialize_with = "known")]
     pub stopped: Option<StopRecord>,
@@ -146,6 +179,7 @@ impl StoredSummary {
             end: display_timestamp(ended, 2),
             duration: summary.duration,
             counts: summary.counts,
+            checks: summary.checks,
             stopped: summary.stopped.as_ref().map(StopRecord::from),
             exit_code,
             outcome: Some(RunOutcome::of(&summary.counts, summary.stopped.as_ref(), exit_code)),

@@ -32,6 +32,7 @@ fn changed(name: &str) -> Event {
         presentation: Vec::new(),
         reason: None,
         guards: Vec::new(),
+        health_checks: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: vec!["look here".to_owned()],

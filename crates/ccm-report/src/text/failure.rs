@@ -26,7 +26,9 @@ pub(super) fn write(
         let command = page.screen.cut(&command, limit).into_owned();
         page.below("command: ", &command)?;
     }
-    failure.chain.iter().skip(1).try_for_each(|layer| page.below("caused by: ", layer))?;
+    let is_unhealthy = failure.kind == FailureKind::HealthCheck;
+    let label = if is_unhealthy { "" } else { "caused by: " };
+    failure.chain.iter().skip(1).try_for_each(|layer| page.below(label, layer))?;
     for tail in &failure.output {
         let stream = tail.stream.name();
         if tail.bytes_before > 0 {
@@ -37,6 +39,8 @@ pub(super) fn write(
     }
     if !failure.changed {
         page.below("", "nothing was changed")?;
+    } else if is_unhealthy {
+        page.styled_below(FAILURE, "", "it was changed before its health checks")?;
     } else if !has_own_result(transaction, failure) {
         page.styled_below(FAILURE, "", "something may have been changed")?;
     }
@@ -72,7 +76,8 @@ fn has_own_result(transaction: &Transaction, failure: &Failure) -> bool {
 
 /// Returns `true` if the record of the run holds more about the failure. Of a sensitive exec, it holds no output.
 fn has_record(transaction: &Transaction, failure: &Failure) -> bool {
-    let has_run = failure.changed || !failure.output.is_empty();
+    let is_of_command = failure.kind != FailureKind::HealthCheck;
+    let has_run = is_of_command && (failure.changed || !failure.output.is_empty());
     let is_sensitive = transaction.properties.get("sensitive").and_then(Node::as_text) == Some("true");
     &*transaction.id.type_name == "exec" && has_run && !is_sensitive
 }

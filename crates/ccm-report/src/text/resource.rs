@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use anstyle::Style;
-use ccm_model::{EntryAction, Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape_control};
+use ccm_model::{
+    CheckStatus, EntryAction, HealthCheckResult, Outcome, Reason, SkipCause, StopCause, Transaction, Verb,
+    display_duration, escape_control,
+};
 
 use super::Verbosity;
 use super::action_words::{self, Words};
@@ -32,11 +35,16 @@ impl Importance {
         match &transaction.outcome {
             Outcome::Failed(_) => Self::Failure,
             Outcome::Skipped { cause } if is_by_failure(cause) => Self::Failure,
-            _ if !transaction.warnings.is_empty() => Self::Warning,
+            _ if !transaction.warnings.is_empty() || has_warning(transaction) => Self::Warning,
             outcome if outcome.is_change() => Self::Change,
             _ => Self::Nothing,
         }
     }
+}
+
+/// Returns `true` if a health check has a warning.
+fn has_warning(transaction: &Transaction) -> bool {
+    transaction.health_checks.iter().any(|check| check.status == CheckStatus::Warning)
 }
 
 /// Returns `true` if a resource was skipped because of a failure, or of a change that is never made.
@@ -101,6 +109,7 @@ pub(super) fn write(
     write_line(page, widths, transaction, &line)?;
     entries(page, transaction)?;
     details(page, transaction, verbosity)?;
+    health_checks(page, transaction, verbosity)?;
     if let Outcome::Failed(failure) = &transaction.outcome {
         super::failure::write(page, transaction, failure, run)?;
     }
@@ -121,7 +130,7 @@ fn line<'a>(page: &Page<'_>, transaction: &'a Transaction, verbosity: Verbosity)
     match &transaction.outcome {
         Outcome::Unchanged => ResourceLine {
             sign: ' ',
-            style: if transaction.warnings.is_empty() { DIM } else { WARNING },
+            style: if Importance::of(transaction) == Importance::Nothing { DIM } else { WARNING },
             words: only("unchanged"),
             whole: transaction.reason_text().filter(|_| verbosity >= Verbosity::Verbose).map(Cow::Borrowed),
         },
@@ -307,6 +316,31 @@ fn write_narrow(page: &mut Page<'_>, style: Style, words: &Words, whole: Option<
     }
     let indent = page.indent();
     page.text(style, indent, &text)
+}
+
+/// Writes a line for each health check with a warning, and if asked for, for those that are ok. The failure of a resource
+/// names the others.
+fn health_checks(page: &mut Page<'_>, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+    let shown = transaction.health_checks.iter().filter(|check| match check.status {
+        CheckStatus::Ok => verbosity >= Verbosity::Verbose,
+        CheckStatus::Warning => true,
+        CheckStatus::Critical | CheckStatus::Unknown => false,
+    });
+    shown.into_iter().try_for_each(|check| {
+        let style = if check.status == CheckStatus::Ok { DIM } else { WARNING };
+        page.styled_below(style, "health check ", &check_text(check))
+    })
+}
+
+/// Returns name, status and output of a health check, and how long it took to get there.
+fn check_text(check: &HealthCheckResult) -> String {
+    let HealthCheckResult { name, status, output, tries, duration, values: _ } = check;
+    let output = if output.is_empty() { String::new() } else { format!(": {output}") };
+    let tries = match tries {
+        0 | 1 => String::new(),
+        tries => format!(" ({tries} tries in {})", display_duration(*duration)),
+    };
+    format!("`{name}` is {status}{output}{tries}")
 }
 
 /// Returns the cause of a skipped resource in the record of an earlier version, which holds only its text.

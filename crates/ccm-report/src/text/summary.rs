@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use ccm_model::{Counts, PendingRefresh, ResourceId, RunSummary, display_duration};
+use ccm_model::{CheckCounts, Counts, PendingRefresh, ResourceId, RunSummary, display_duration};
 
 use super::layout::{DIM, FAILURE, PLAIN, Page, WARNING, few, name};
 use super::refreshes;
@@ -54,6 +54,15 @@ pub(super) fn write(
     if !failed.is_empty() {
         page.text(FAILURE, 2, &format!("failed: {}", listed(failed)))?;
     }
+    if let Some(checks) = checks(run) {
+        let CheckCounts { warning, critical, unknown, .. } = run.checks;
+        let style = match (critical + unknown, warning) {
+            (0, 0) => DIM,
+            (0, _) => WARNING,
+            _ => FAILURE,
+        };
+        page.text(style, 2, &checks)?;
+    }
     let Counts { total, .. } = run.counts;
     let noun = if total == 1 { "resource" } else { "resources" };
     let mut line = format!("{total} {noun} in {}", display_duration(run.duration));
@@ -71,6 +80,22 @@ pub(super) fn write(
         Some(run_id) => writeln!(page.out, " {DIM}(run {run_id}){DIM:#}"),
         None => writeln!(page.out),
     }
+}
+
+/// Returns the counts of health checks; `None` without health checks.
+fn checks(run: &RunSummary) -> Option<String> {
+    let CheckCounts { ok, warning, critical, unknown, not_run } = run.checks;
+    if not_run > 0 {
+        let noun = if not_run == 1 { "health check is" } else { "health checks are" };
+        return Some(format!("{not_run} {noun} not run in noop"));
+    }
+    let counts = [(ok, "ok"), (warning, "warning"), (critical, "critical"), (unknown, "unknown")];
+    let shown: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    (!shown.is_empty()).then(|| format!("health checks: {}", shown.join(", ")))
 }
 
 /// Returns the most important count, for a table without room for all: failures, then changes.

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use ccm_model::{
-    Action, Counts, Failure, FailureKind, Fields, Properties, Reason, ResourceId, ResourceStarted,
-    RunSummary, SessionStarted, SkipCause, StopCause, Stream, StreamTail, Transaction, Verb,
+    Action, CheckCounts, Counts, Failure, FailureKind, Fields, Properties, Reason, ResourceId,
+    ResourceStarted, RunSummary, SessionStarted, SkipCause, StopCause, Stream, StreamTail, Transaction, Verb,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         guards: Vec::new(),
+        health_checks: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),
@@ -62,6 +63,7 @@ fn summary(counts: Counts) -> RunSummary {
         noop: false,
         duration: Duration::from_millis(2_500),
         counts,
+        checks: CheckCounts::default(),
         stopped: None,
         message: None,
         refreshes: RefreshSummary::default(),

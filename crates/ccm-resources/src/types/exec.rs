@@ -8,6 +8,7 @@ mod docker;
 mod executor;
 mod expect;
 mod guards;
+mod health;
 mod launch;
 mod not_found;
 mod output;
@@ -90,7 +91,9 @@ impl TypedResource for ExecType {
         let error = |(property, message, hint): (_, String, String)| {
             PropertyError::new(DiagnosticKind::ExposedSecret, property, message).with_hint(hint).at(checked)
         };
-        exposed.map(error).into_iter().collect()
+        let mut errors: Vec<Diagnostic> = exposed.map(error).into_iter().collect();
+        errors.extend(health::errors(exec, checked.resource));
+        errors
     }
 
     fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {

@@ -17,6 +17,7 @@ mod file;
 mod file_part;
 mod gate;
 mod git;
+mod health;
 mod kernel;
 mod local_run;
 mod package;

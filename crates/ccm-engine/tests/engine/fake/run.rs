@@ -7,7 +7,9 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::task::Poll;
 
-use ccm_engine::{DynGate, LateValues, Ledger, NoLateValues, OpenGate, Run, Stop};
+use ccm_engine::{
+    DynGate, HealthProbe, LateValues, Ledger, NoHealthProbe, NoLateValues, OpenGate, Run, Stop,
+};
 use ccm_host::{CancellationLevel, CancellationSource, Host, LocalExecutor, Runner};
 use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, StopCause};
 use ccm_redaction::Secrets;
@@ -31,6 +33,7 @@ pub(crate) struct Options<'a> {
     pub ledger: Option<&'a Ledger>,
     pub runner: Option<&'a dyn Runner>,
     pub gate: Option<&'a dyn DynGate>,
+    pub health: Option<&'a dyn HealthProbe>,
     /// Existing files.
     pub there: &'a [&'a str],
     /// Links to directories.
@@ -101,6 +104,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         diff: false,
         directory: Path::new("/"),
         state_directory: None,
+        health: options.health.unwrap_or(&NoHealthProbe),
         gate: options.gate.unwrap_or(&OpenGate),
         ledger: options.ledger,
         describe_unchanged: !options.leaves_unchanged,

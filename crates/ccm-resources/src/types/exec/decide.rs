@@ -1,6 +1,9 @@
 //! The decision whether a command runs. Pure.
 
+use std::path::Path;
+
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_host::Launch;
 use ccm_model::{Action, Failure, GuardResult, REDACTED, Verb, quote_words};
 
 use super::command::{CommandSyntax, Exec};
@@ -30,6 +33,14 @@ impl ResourceKind for ExecKind {
 
     fn captured(_: &Exec, result: &ExecResult) -> Option<serde_json::Value> {
         result.outcome.as_ref().ok().and_then(|success| success.captured.clone())
+    }
+
+    fn check_launch(exec: &Exec, directory: &Path) -> Launch {
+        let mut launch = Launch { manifest_directory: directory.to_owned(), ..Launch::default() };
+        if let Some(settings) = &exec.executor {
+            settings.complete(&mut launch, format!("exec#{}", exec.name));
+        }
+        launch
     }
 
     fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {

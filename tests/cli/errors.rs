@@ -133,13 +133,6 @@ fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
 }
 
 #[test]
-fn features_of_later_versions_are_named() {
-    let property = execs(&["- a: {health_checks: [], control: {if: 'true'}}"]);
-    let unsupported = "not supported in this version";
-    expect_one(&property, "4:15", &["`health_checks`", unsupported], &[]);
-}
-
-#[test]
 fn dependency_cycles_are_refused() {
     let own = execs(&["- a: {require: [exec#a]}"]);
     expect_one(&own, "4:25", &["`exec#a` requires itself"], &[]);

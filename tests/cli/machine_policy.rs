@@ -88,6 +88,24 @@ fn without_a_policy_everything_runs() {
 }
 
 #[test]
+fn commands_of_health_checks_are_judged_before_the_run_and_in_it() {
+    if !needs_own_mounts() {
+        return;
+    }
+    let of_check =
+        |check: &str| format!("    - exec:\n        - echo x: {{creates: /, health_checks: [{check}]}}\n");
+    for check in ["{command: touch [dir]/made}", "{command: touch [dir]/made, provider: shell}"] {
+        let machine = GovernedMachine::new(NO_TOUCH, "").with_resources(&of_check(check));
+        machine.expect_refused_at_load(&["the policy denies this command", "no touch"]);
+    }
+    let late = "{command: \"{{ file('/etc/ccm/program') }} [dir]/made\"}";
+    let program = "    - file:\n        - /etc/ccm/program: {content: touch}\n";
+    let resources = format!("{program}{}", of_check(late));
+    let machine = GovernedMachine::new(NO_TOUCH, "").with_resources(&resources);
+    machine.expect(&["apply", "manifest.yaml"], 4, &["health check `touch` is unknown", "no touch"]);
+}
+
+#[test]
 fn files_that_others_may_have_written_are_refused() {
     if !needs_own_mounts() {
         return;

@@ -36,6 +36,7 @@ mod facts;
 mod files;
 mod foreach;
 mod grants;
+mod health;
 mod hiera;
 mod history;
 mod idempotence;

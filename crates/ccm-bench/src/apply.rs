@@ -97,6 +97,7 @@ impl BenchManifest {
             stop: Stop { cancellation: &Cancellation::never(), cause: &OnceLock::new() },
             noop: self.noop,
             fail_on_error: true,
+            monitor_only: false,
             diff: false,
             directory: Path::new("/"),
             state_directory: None,

@@ -85,6 +85,11 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// Returns the policy of the run.
+    pub(crate) fn of_run(&self) -> &GroupPolicy<'a> {
+        &self.policies[RUN]
+    }
+
     /// Returns the policy that a resource is subject to. The node of a group shares the policy of its
     /// members.
     pub(crate) fn policy(&self, of: ResourceIndex) -> &GroupPolicy<'a> {

@@ -7,6 +7,7 @@ use std::pin::pin;
 
 use ccm_host::{CancellationLevel, Executor, Host, Launch};
 use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
+use ccm_properties::HEALTH_CHECKS;
 use tracing::debug;
 
 use crate::batch::{self, Executed};
@@ -212,6 +213,9 @@ async fn read_and_act(
             return Ok(Outcome::Unchanged);
         }
     }
+    if step.is_monitored {
+        return monitor(step, result, context).await;
+    }
     // A prefetched state was read for the resource as it is written, and without a trigger.
     let is_usable = step.is_as_written() && step.trigger.is_none();
     let (mut bound, read) = match step.host.state_cache().take_prefetched(step.index).filter(|_| is_usable) {
@@ -247,6 +251,27 @@ fn describe(
         let decision = result.reason.as_ref().map_or("", |reason| &*reason.text);
         let described = bound.describe(decision);
         result.described = described.map(|described| described.with_header(&step.resource().id));
+    }
+}
+
+/// Runs only the health checks of a resource, which is not managed besides.
+async fn monitor(
+    step: &ResourceStep<'_>,
+    result: &mut StepResult,
+    context: &mut Context<'_>,
+) -> Result<Outcome, Failure> {
+    let reason = "only health checks run".to_owned();
+    let skipped = Outcome::Skipped { cause: SkipCause::NotManaged { reason } };
+    if step.resource().properties.get(HEALTH_CHECKS).is_none() {
+        return Ok(skipped);
+    }
+    let bound = step.binder.bind(step.resource(), &context.suitabilities())?;
+    match healthy(step, &*bound, Ok(Outcome::Unchanged), result, context).await {
+        Ok(_) => Ok(skipped),
+        Err(failure) => {
+            result.unchecked = Some(skipped);
+            Err(failure)
+        }
     }
 }
 

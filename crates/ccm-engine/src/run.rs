@@ -45,6 +45,8 @@ pub struct Run<'a> {
     pub stop: Stop<'a>,
     /// Noop: change nothing, and report what would be changed.
     pub noop: bool,
+    /// Run the health checks of the resources and nothing else.
+    pub monitor_only: bool,
     /// Stop after the first failed resource. The catalog can ask for that as well.
     pub fail_on_error: bool,
     /// Add changes of content to the events as diffs.
@@ -77,7 +79,7 @@ impl Run<'_> {
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),
             noop: self.noop,
-            resources: self.catalog.resources.len(),
+            resources: self.catalog.resources.len() + usize::from(self.catalog.checks.is_some()),
             host: String::new(),
             manifest: String::new(),
             run_id: String::new(),
@@ -87,11 +89,15 @@ impl Run<'_> {
         let groups = Groups::new(self);
         let mut walk = Walk::new(self, &graph, &groups);
         walk.apply_all(on_event).await;
+        if let Some(checks) = self.catalog.checks.as_deref() {
+            walk.check_manifest(checks, on_event).await;
+        }
         let summary = RunSummary {
             noop: self.noop,
             duration: self.elapsed(began),
             counts: walk.counts,
             checks: walk.checks,
+            monitor_only: self.monitor_only,
             stopped: walk.stopped,
             message: self.catalog.post_message.clone(),
             refreshes: walk.refreshes.into_inner().finish(),
@@ -103,6 +109,11 @@ impl Run<'_> {
 
     pub(crate) fn elapsed(&self, since: Duration) -> Duration {
         self.host.clock.monotonic().saturating_sub(since)
+    }
+
+    /// Returns `true` if only the health checks of a resource run.
+    pub(crate) fn is_monitored(&self, resource: &Resource) -> bool {
+        self.monitor_only || resource.is_monitored
     }
 
     pub(crate) fn resource_type(&self, resource: &Resource) -> Option<&dyn ResourceType> {

@@ -70,6 +70,8 @@ pub(crate) struct ResourceStep<'a> {
     pub binder: &'a dyn Binder,
     pub policy: &'a GroupPolicy<'a>,
     pub trigger: Option<Trigger>,
+    /// Only the health checks of the resource run.
+    pub is_monitored: bool,
     written: &'a Resource,
     completed: OnceCell<Box<Resource>>,
     /// Change that was decided on. Empty if the gate is open.
@@ -84,13 +86,24 @@ impl<'a> ResourceStep<'a> {
         policy: &'a GroupPolicy<'a>,
         trigger: Option<Trigger>,
     ) -> Self {
-        let written = host.run().catalog.resource(index);
+        Self::of(host, index, host.run().catalog.resource(index), (binder, policy, trigger))
+    }
+
+    /// Builds the step of a resource that is not one of the catalog's.
+    pub(crate) fn of(
+        host: &'a dyn StepHost,
+        index: ResourceIndex,
+        written: &'a Resource,
+        (binder, policy, trigger): (&'a dyn Binder, &'a GroupPolicy<'a>, Option<Trigger>),
+    ) -> Self {
+        let is_monitored = host.run().is_monitored(written);
         Self {
             host,
             index,
             binder,
             policy,
             trigger,
+            is_monitored,
             written,
             completed: OnceCell::new(),
             change: OnceCell::new(),

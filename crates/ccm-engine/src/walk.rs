@@ -1,5 +1,6 @@
 //! The walk over all resources in order, each with exactly one outcome.
 
+mod manifest_checks;
 mod selection;
 mod skip;
 mod upcoming;

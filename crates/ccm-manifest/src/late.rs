@@ -80,8 +80,9 @@ pub enum Completion {
 impl LateResource {
     /// Returns the late parts of a managed resource, if any.
     pub(crate) fn of(draft: &ResourceDraft) -> Option<Self> {
-        let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-        if is_off || (draft.found.deferred_on.is_empty() && draft.control_deferred_on.is_empty()) {
+        if draft.resource.is_off()
+            || (draft.found.deferred_on.is_empty() && draft.control_deferred_on.is_empty())
+        {
             return None;
         }
         Some(Self::new(draft))

@@ -17,6 +17,7 @@ use crate::read::data_keys::DataKeys;
 use crate::read::hiera::{self, DataFile};
 use crate::read::reader::{DeclaredResources, Manifest, ReadManifest, Reader};
 use crate::read::types::Types;
+use crate::resolve::credentials::LongSecrets;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::resolver;
 use crate::scopes::Scopes;
@@ -124,7 +125,8 @@ pub fn load_omitting<'s>(
     let mut resolved = resolver::resolve(declared, &scopes, &mut diagnostics);
     data.secrets = std::mem::take(&mut resolved.secrets);
     let (managed, captures) = (std::mem::take(&mut resolved.managed), std::mem::take(&mut resolved.captures));
-    let (catalog, waiting) = catalog::build(resolved, settings, &mut scopes, &mut diagnostics);
+    let secrets = LongSecrets::of(&data.secrets).texts;
+    let (catalog, waiting) = catalog::build(resolved, settings, &secrets, &mut scopes, &mut diagnostics);
     let is_valid = !diagnostics.has_errors();
     if is_valid {
         diagnostics.extend(unused_keys::misspelt(&scopes.manifests, &scopes.context));

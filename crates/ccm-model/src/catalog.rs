@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::json::is_false;
 use serde::{Deserialize, Serialize};
 
 use crate::json::PathText;
@@ -192,6 +193,9 @@ pub struct Resource {
     pub rendered: Arc<NodeMap>,
     /// Result of `control`.
     pub control: Control,
+    /// The health checks of the resource run, though it is not managed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_monitored: bool,
     /// Group that the resource is a member of. `None` in the given manifest.
     pub group: Option<GroupIndex>,
     /// Group that the resource is the node of.
@@ -199,6 +203,11 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// Returns `true` if nothing of the resource runs, not even its health checks.
+    pub fn is_off(&self) -> bool {
+        matches!(self.control, Control::NotManaged { .. }) && !self.is_monitored
+    }
+
     /// Returns `true` if the resource is to be absent.
     pub fn is_absent(&self) -> bool {
         self.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
@@ -216,6 +225,9 @@ pub struct Catalog {
     pub post_message: Option<String>,
     /// `true` if the run stops after the first failed resource.
     pub fail_on_error: bool,
+    /// Health checks after the whole run, in the form of a resource that has nothing else.
+    #[serde(default)]
+    pub checks: Option<Box<Resource>>,
     /// Resources in the order of the manifest. Their dependencies form no cycle.
     pub resources: Vec<Resource>,
     /// Groups of resources, each after the group that it is in.

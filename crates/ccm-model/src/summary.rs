@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::json::Nanoseconds;
+use crate::json::{Nanoseconds, is_false};
 use crate::{CheckCounts, Outcome, RefreshSummary, SkipCause, StopCause};
 
 /// Number of resources with each outcome.
@@ -146,6 +146,9 @@ impl Counts {
 pub struct RunSummary {
     /// `true` if the run changed nothing on purpose.
     pub noop: bool,
+    /// `true` if nothing but health checks ran.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub monitor_only: bool,
     /// Duration of the run.
     #[serde(with = "Nanoseconds")]
     pub duration: Duration,

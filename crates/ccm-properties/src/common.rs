@@ -1,6 +1,6 @@
 //! The properties that every resource has, whatever its type.
 
-use crate::health_check::{HEALTH_CHECKS, HealthCheckProperties};
+use crate::health_check::{HEALTH_CHECKS, HEALTH_CHECKS_KIND, HealthCheckProperties};
 use crate::{PropertyKind, PropertySet as _, PropertySpec, Text, TextKind, TextSyntax, find};
 
 /// Name of a resource. The name is part of the resource's syntax and not a property.
@@ -130,10 +130,7 @@ static COMMON: [PropertySpec; 8] = [
         syntax: TextSyntax::Record(HealthCheckProperties::PROPERTIES),
         ..common(
             HEALTH_CHECKS,
-            PropertyKind::List(&PropertyKind::Record {
-                properties: HealthCheckProperties::PROPERTIES,
-                min: 1,
-            }),
+            HEALTH_CHECKS_KIND,
             None,
             &[
                 "Health checks, which run after the resource whether it was changed or not, but not in noop. One that is critical",

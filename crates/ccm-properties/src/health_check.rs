@@ -9,8 +9,9 @@ use ccm_model::{
 };
 
 use crate::{
-    CommandPlace, CommandSubject, Exposure, Integer, Located, PositiveDuration, PropertyKind, PropertyValue,
-    Text, TextSyntax, WrittenCommand, WrittenLine, decode_record, expected, properties, words,
+    CommandPlace, CommandSubject, Exposure, Integer, Located, PositiveDuration, PropertyKind,
+    PropertySet as _, PropertyValue, Text, TextSyntax, WrittenCommand, WrittenLine, decode_record, expected,
+    properties, words,
 };
 
 /// Name of the property with the health checks of a resource.
@@ -24,6 +25,10 @@ pub const GOSS_RULES: PropertyKind = PropertyKind::Map {
     values: &PropertyKind::Map { keys: None, values: &PropertyKind::JsonMap, min: 0 },
     min: 1,
 };
+
+/// List of health checks.
+pub const HEALTH_CHECKS_KIND: PropertyKind =
+    PropertyKind::List(&PropertyKind::Record { properties: HealthCheckProperties::PROPERTIES, min: 1 });
 
 /// Names of the properties of which a check has one.
 const SUBJECTS: [&str; 3] = ["command", "nagios", "goss_rules"];
@@ -324,7 +329,6 @@ fn subject(
 }
 
 fn is_known(key: &str) -> bool {
-    use crate::PropertySet as _;
     HealthCheckProperties::PROPERTIES.iter().any(|property| property.name == key)
 }
 

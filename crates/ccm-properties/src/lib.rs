@@ -38,7 +38,8 @@ pub use decode::{PropertySet, PropertyValue, TextValue, decode, decode_map, deco
 pub use error::{PropertyError, ValueError};
 pub use exposure::Exposure;
 pub use health_check::{
-    CheckCommand, CheckSubject, GOSS_RULES, HEALTH_CHECKS, HealthCheck, HealthCheckProperties,
+    CheckCommand, CheckSubject, GOSS_RULES, HEALTH_CHECKS, HEALTH_CHECKS_KIND, HealthCheck,
+    HealthCheckProperties,
 };
 pub use kind::{PropertyKind, TextKind};
 pub use octal::octal;

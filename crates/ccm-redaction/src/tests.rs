@@ -300,6 +300,7 @@ fn no_part_of_an_event_keeps_a_value() {
             duration: Duration::ZERO,
             counts: ccm_model::Counts::default(),
             checks: ccm_model::CheckCounts::default(),
+            monitor_only: false,
             refreshes: refreshes(),
         })),
     ];

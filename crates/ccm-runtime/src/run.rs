@@ -45,6 +45,8 @@ pub struct RunOptions {
     /// Leaves these resources out; dependants run as if they were unchanged. The resource of a child manifest stands
     /// for all of it. References by alias are allowed.
     pub skip: Vec<ResourceId>,
+    /// Runs the health checks of the resources and nothing else.
+    pub monitor_only: bool,
     /// Stops after the first resource that fails.
     pub fail_on_error: bool,
     /// Reports changes of content as unified diffs. The record of a run has them in any case.
@@ -71,6 +73,7 @@ impl Default for RunOptions {
         Self {
             only: Vec::new(),
             skip: Vec::new(),
+            monitor_only: false,
             fail_on_error: false,
             diff: false,
             describe_unchanged: false,
@@ -241,6 +244,7 @@ impl ActiveRun<'_> {
             secrets: &session.secrets,
             stop: options.canceller.stop(),
             noop: *mode == RunMode::Plan,
+            monitor_only: options.monitor_only,
             fail_on_error: options.fail_on_error,
             diff: options.diff || record.is_kept(),
             directory: manifest.input.directory(),
@@ -250,7 +254,8 @@ impl ActiveRun<'_> {
             skip: &selection.skip,
             health: &HealthChecks::COMMANDS,
             gate: stack.gate(),
-            ledger: ledger.as_ref(),
+            // Nothing is refreshed, so that everything that is pending stays so.
+            ledger: ledger.as_ref().filter(|_| !options.monitor_only),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
         let sink = RefCell::new(sink);

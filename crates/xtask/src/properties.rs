@@ -1,12 +1,18 @@
 //! Tables of the properties of types.
 
-use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, SettingsView, find};
+use ccm_properties::{
+    CommonProperty, HealthCheckProperties, NAME, PropertyKind, PropertySet as _, PropertySpec, SettingsView,
+    find,
+};
 
 use crate::cell;
 
 pub(crate) fn of(name: &str) -> Result<String, String> {
     if name == "every resource" {
         return Ok(table([&NAME].into_iter().chain(CommonProperty::ALL.map(CommonProperty::spec))));
+    }
+    if name == "health checks" {
+        return Ok(table(HealthCheckProperties::PROPERTIES));
     }
     if let Some(kind) = name.strip_prefix("executors of the kind ") {
         return executors(kind);

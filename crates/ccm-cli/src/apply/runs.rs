@@ -47,6 +47,7 @@ impl ApplyContext {
             only: arguments.only.clone(),
             skip: arguments.skip.clone(),
             fail_on_error: arguments.fail_on_error,
+            monitor_only: arguments.monitor_only,
             diff: arguments.diff,
             describe_unchanged: emits_json,
             json_lines: emits_json,

@@ -64,6 +64,10 @@ pub(crate) struct ApplyArguments {
     #[arg(long, conflicts_with_all = ["noop", "quiet", "render"])]
     pub confirm: bool,
 
+    /// Run the health checks of the resources and nothing else
+    #[arg(long, conflicts_with_all = ["noop", "confirm", "render", "verify_idempotent"])]
+    pub monitor_only: bool,
+
     /// Print failures and warnings only
     #[arg(short, long, conflicts_with = "verbose", display_order = AFTER_VERBOSE)]
     pub quiet: bool,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use ccm_runtime::model::escape_control;
+use ccm_runtime::model::{CheckStatus, HealthCheckResult, escape_control};
 use ccm_runtime::report::rounded;
 use ccm_runtime::status::{
     CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, SessionStatus, StatusCheck,
@@ -109,15 +109,42 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
         }
         CheckProblem::LastRun(ManifestState::Ended(outcome)) => {
             let counts = found.judged.and_then(|run| run.counts_text(Screen::default())).unwrap_or_default();
-            format!("{}{when}{run}: {counts}", outcome.word())
+            let checks = unhealthy(found, CheckStatus::is_failure);
+            format!("{}{when}{run}: {counts}{checks}", outcome.word())
         }
         CheckProblem::LastRun(state) => format!("{}{when}{run}", state.word()),
         CheckProblem::TooOld { age, .. } => format!("last run {} ago{run}", rounded(*age)),
         CheckProblem::BadLedger => "its pending refreshes can't be read or trusted".to_owned(),
+        CheckProblem::HealthFailures(count) => {
+            let noun = if *count == 1 { "health check has" } else { "health checks have" };
+            format!("{count} {noun} failed{}", unhealthy(found, CheckStatus::is_failure))
+        }
+        CheckProblem::HealthWarnings(1) => {
+            format!(
+                "1 health check has a warning{}",
+                unhealthy(found, |status| status == CheckStatus::Warning)
+            )
+        }
+        CheckProblem::HealthWarnings(count) => {
+            let named = unhealthy(found, |status| status == CheckStatus::Warning);
+            format!("{count} health checks have a warning{named}")
+        }
         CheckProblem::PendingRefreshes(1) => "1 refresh is pending".to_owned(),
         CheckProblem::PendingRefreshes(count) => format!("{count} refreshes are pending"),
     };
     format!("{} {what}", found.manifest)
+}
+
+/// Returns the first health checks of the last run with such a status, behind the text before.
+fn unhealthy(found: &ManifestStatus<'_>, is_wanted: impl Fn(CheckStatus) -> bool) -> String {
+    const MAX_NAMED: usize = 3;
+    let checks = found.checked.and_then(|run| run.summary.as_ref()).map(|summary| &summary.health_checks);
+    let wanted = checks.into_iter().flatten().filter(|check| is_wanted(check.result.status));
+    let named = wanted.take(MAX_NAMED).map(|check| {
+        let HealthCheckResult { name, status, output, .. } = &check.result;
+        format!(", `{name}` of {} is {status}: {output}", check.resource).trim_end_matches(": ").to_owned()
+    });
+    named.collect()
 }
 
 fn age(run: Option<&StoredRun>, now: SystemTime) -> Option<String> {

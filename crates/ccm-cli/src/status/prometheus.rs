@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ccm_runtime::model::Counts;
+use ccm_runtime::report::RecordedCheck;
 use ccm_runtime::status::{ManifestStatus, SessionStatus};
 
 /// States of a manifest. Each has a sample, so that a query need not know which ones occurred.
@@ -63,6 +64,7 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>) -> String {
             metrics.sample("ccm_last_run_resources", &labels, number(count));
         }
     }
+    metrics.checks(&manifests);
     metrics.of_each(&manifests, "ccm_pending_refreshes", "Pending refreshes of the manifest.", |found| {
         Some(number(found.pending))
     });
@@ -93,6 +95,35 @@ impl Metrics {
             labels.iter().map(|(label, value)| format!("{label}=\"{}\"", label_value(value))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
         self.0 += &format!("{name}{labels} {value}\n");
+    }
+
+    /// Adds the health checks of the last run of each manifest.
+    fn checks(&mut self, manifests: &[ManifestStatus<'_>]) {
+        let checks = manifests.iter().flat_map(|found| {
+            let checks =
+                found.checked.and_then(|run| run.summary.as_ref()).map(|summary| &summary.health_checks);
+            checks.into_iter().flatten().map(|check| (found.manifest, check))
+        });
+        let checks: Vec<(&str, &RecordedCheck)> = checks.collect();
+        self.family("ccm_check_status", "Status of a health check: 0 ok, 1 warning, 2 critical, 3 unknown.");
+        for (manifest, RecordedCheck { resource, result }) in &checks {
+            let labels = [("manifest", *manifest), ("resource", resource), ("check", &result.name)];
+            self.sample("ccm_check_status", &labels, f64::from(result.status.code()));
+        }
+        self.family("ccm_check_value", "Value that a health check measured, in its unit.");
+        for (manifest, RecordedCheck { resource, result }) in &checks {
+            for measured in &result.values {
+                let Some(value) = measured.value else { continue };
+                let labels = [
+                    ("manifest", *manifest),
+                    ("resource", resource),
+                    ("check", &result.name),
+                    ("label", &measured.label),
+                    ("unit", &measured.unit),
+                ];
+                self.sample("ccm_check_value", &labels, value);
+            }
+        }
     }
 
     fn of_each(

@@ -18,10 +18,12 @@ impl Walk<'_> {
             return Some(cause);
         }
         let resource = self.run.catalog.resource(index);
-        if let Control::NotManaged { reason } = &resource.control {
+        if let (Control::NotManaged { reason }, false) = (&resource.control, resource.is_monitored) {
             return Some(SkipCause::NotManaged { reason: reason.clone() });
         }
-        if let Some(culprits) = self.culprits_before(index) {
+        // A health check looks at its resource, whatever the state of others.
+        let culprits = if self.run.is_monitored(resource) { None } else { self.culprits_before(index) };
+        if let Some(culprits) = culprits {
             let cause = self.because_of(&culprits);
             self.records[index.get()].culprits = Some(culprits);
             // The node of a group fails with its members. The members were skipped if a requirement of the

@@ -10,6 +10,7 @@ mod gate;
 mod health;
 mod invariants;
 mod ledger;
+mod monitor;
 mod noop;
 mod order;
 mod prefetch;

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, Diagnostics, Resource, ResourceIndex};
+use ccm_properties::CheckInput;
 use tracing::debug;
 
 use super::{autorequire, claims, cycles, missing_sources, paths, text_parts};
 use crate::late::LateResource;
-use crate::read::document::Settings;
+use crate::read::document::{CheckNodes, Settings};
+use crate::resolve::health_checks;
 use crate::resolve::resolver::ResolvedResources;
 use crate::scopes::Scopes;
 
@@ -17,11 +19,12 @@ use crate::scopes::Scopes;
 pub(crate) fn build(
     resolved: ResolvedResources,
     settings: Settings,
+    secrets: &[String],
     scopes: &mut Scopes<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> (Catalog, HashMap<ResourceIndex, LateResource>) {
     let ResolvedResources { drafts, mut waiting, file_users, missing_sources, .. } = resolved;
-    let Settings { name, pre_message, post_message, fail_on_error } = settings;
+    let Settings { name, pre_message, post_message, fail_on_error, checks } = settings;
     let has_name: Vec<bool> = drafts.iter().map(|draft| draft.has_name).collect();
     let resources: Vec<Resource> = drafts.into_iter().map(|draft| draft.resource).collect();
     let mut catalog = Catalog {
@@ -29,9 +32,17 @@ pub(crate) fn build(
         pre_message: pre_message.map(|message| message.0),
         post_message: post_message.map(|message| message.0),
         fail_on_error: fail_on_error.unwrap_or(false),
+        checks: None,
         resources,
         groups: std::mem::take(&mut scopes.children.groups),
     };
+    catalog.checks = checks.map(|CheckNodes(node)| {
+        let resource = health_checks::of_manifest(catalog.name.as_deref(), node);
+        let source_text = &scopes.manifests[0].text;
+        let checked = CheckInput { resource: &resource, source_text, secrets, subscribes: false };
+        diagnostics.extend(health_checks::check(&checked));
+        Box::new(resource)
+    });
     let graph = Graph::of(&catalog);
     let spellings = &scopes.context.spellings;
     let mut claims = claims::collect(&catalog, scopes.types, spellings);

@@ -14,10 +14,12 @@ use ccm_model::{
 };
 
 use crate::read::data::{Overlay, ResolvedData};
+use crate::read::document::CheckNodes;
 use crate::read::draft::ResourceDraft;
 use crate::read::reader::{Manifest, Reader};
 use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
+use crate::resolve::health_checks;
 use crate::resolve::messages::{shown, shown_path};
 use crate::scopes::Scopes;
 use crate::unchecked::UnknownPaths;
@@ -321,9 +323,14 @@ pub(crate) fn read(
     }
     let children = &mut reader.scopes.children;
     children.groups[index.get()].fail_on_error = read.settings.fail_on_error.unwrap_or(false);
+    if let Some(CheckNodes(checks)) = read.settings.checks {
+        health_checks::add_to_node(&mut draft.resource, checks);
+    }
     if health_check_only {
         for draft in &mut reader.declared.drafts[first..] {
             if !matches!(draft.resource.control, Control::NotManaged { .. }) {
+                // What only the run decides is left alone.
+                draft.resource.is_monitored = draft.resource.control == Control::Managed;
                 let reason = "`health_check_only` is set for its manifest".to_owned();
                 draft.resource.control = Control::NotManaged { reason };
             }

@@ -7,7 +7,9 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest,
     listed,
 };
-use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
+use ccm_properties::{
+    HEALTH_CHECKS_KIND, PropertyKind, PropertyValue, Text, TextKind, decode_map, find, properties,
+};
 
 use crate::read::data::{self, DataNodes};
 use crate::read::foreign_files;
@@ -30,11 +32,28 @@ properties! {
         post_message: Text,
         /// Stops after the first failed resource.
         fail_on_error: bool { default: Some("`false`") },
+        /// Health checks after all resources, in the form of `health_checks` of a resource.
+        checks: CheckNodes,
     }
 }
 
-const SETTINGS: [&str; 6] =
-    ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"];
+/// Health checks that are checked together with those of resources.
+#[derive(Debug)]
+pub(crate) struct CheckNodes(pub(crate) Node);
+
+impl PropertyValue for CheckNodes {
+    const KIND: PropertyKind = HEALTH_CHECKS_KIND;
+
+    fn decode(node: &Node, _: &mut Vec<Diagnostic>) -> Option<Self> {
+        Some(Self(node.clone()))
+    }
+}
+
+const SETTINGS: [&str; 7] =
+    ["name", "pre_message", "post_message", "fail_on_error", "checks", "resources", "resources_template"];
+
+/// Name of the health checks of a manifest.
+const CHECKS: &str = "checks";
 
 /// Words of other tools for `data`.
 const DATA_WORDS: [&str; 8] =
@@ -274,7 +293,8 @@ pub(crate) fn settings(
 ) -> Settings {
     let mut expander = Expander::new(evaluator);
     for entry in map.entries_mut() {
-        expander.node(&mut entry.value, TextLanguage::PLAIN);
+        let language = if &*entry.key.text == CHECKS { TextLanguage::CHECKS } else { TextLanguage::PLAIN };
+        expander.node(&mut entry.value, language);
     }
     let mut found = expander.found;
     found.refuse_late();

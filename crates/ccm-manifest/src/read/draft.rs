@@ -240,7 +240,7 @@ impl DraftBuilder<'_, '_, '_> {
             [CommonProperty::Ensure, CommonProperty::Require, CommonProperty::Subscribe]
                 .map(|property| common.take(property));
         let mut expander = self.expander();
-        expander.idle = matches!(draft.resource.control, Control::NotManaged { .. });
+        expander.idle = draft.resource.is_off();
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
             expander.node(node, TextLanguage::PLAIN);
         }

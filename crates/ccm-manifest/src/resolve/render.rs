@@ -15,8 +15,8 @@ use ccm_model::{
     ResourceIndex, Scalar, ScalarKind, ScalarStyle, escape_control,
 };
 use ccm_properties::{
-    CommonProperty, IF, PropertyKind, PropertySpec, SourcesView, TextSyntax, UNLESS, find, find_property,
-    is_hidden, is_web_address,
+    CommonProperty, HEALTH_CHECKS, HealthCheckProperties, IF, PropertyKind, PropertySet as _, PropertySpec,
+    SourcesView, TextSyntax, UNLESS, find, find_property, is_hidden, is_web_address,
 };
 use ccm_redaction::REDACTED;
 use ccm_yaml::YamlValue;
@@ -72,6 +72,14 @@ pub fn render(catalog: &Catalog, loaded: &LoadResult<'_>) -> Result<String, Vec<
         settings.push(("fail_on_error".to_owned(), YamlValue::Plain("true".to_owned())));
     }
     settings.extend(type_settings);
+    if let Some((checks, node)) =
+        catalog.checks.as_deref().and_then(|checks| Some((checks, checks.properties.get(HEALTH_CHECKS)?)))
+    {
+        match renderer.node(node, TextSyntax::Record(HealthCheckProperties::PROPERTIES), checks, None) {
+            Ok(value) => settings.push(("checks".to_owned(), value)),
+            Err(error) => return Err(vec![error]),
+        }
+    }
     settings.push(("resources".to_owned(), YamlValue::List(resources)));
     let manifest = YamlValue::Map(vec![("ccm".to_owned(), YamlValue::Map(settings))]);
     Ok(text + &ccm_yaml::write(&manifest))

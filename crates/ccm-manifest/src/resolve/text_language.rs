@@ -1,7 +1,7 @@
 //! Syntax of texts that hold expressions.
 
 use ccm_model::Properties;
-use ccm_properties::{HEALTH_CHECKS, TextSyntax, TypeSpec};
+use ccm_properties::{HEALTH_CHECKS, HealthCheckProperties, PropertySet as _, TextSyntax, TypeSpec};
 
 /// Syntax of a text, for expanding expressions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub(crate) struct TextLanguage<'a> {
 impl TextLanguage<'_> {
     /// Plain text, whatever the provider.
     pub(crate) const PLAIN: Self = Self { syntax: TextSyntax::Plain, shell_provider: None };
+
+    /// List of health checks.
+    pub(crate) const CHECKS: Self =
+        Self { syntax: TextSyntax::Record(HealthCheckProperties::PROPERTIES), shell_provider: Some("shell") };
 
     /// Returns `true` if the text is split into words.
     pub(crate) fn is_words(self) -> bool {

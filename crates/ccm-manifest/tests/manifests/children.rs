@@ -128,6 +128,13 @@ fn children_inherit_noop_and_restrictions() {
     let fails: Vec<bool> = catalog.groups.iter().map(|group| group.fail_on_error).collect();
     assert_eq!((fails, catalog.fail_on_error), (vec![false, true], false));
     let catalog = machine.catalog(&manifest("- apply: [a.yaml: {health_check_only: true}]"));
+    assert!(
+        catalog
+            .resources
+            .iter()
+            .filter(|found| &*found.id.type_name == "note")
+            .all(|found| found.is_monitored)
+    );
     let managed = |name: &str| {
         let found = catalog.resources.iter().find(|resource| resource.id.to_string() == name);
         found.map(|resource| resource.control == Control::Managed)

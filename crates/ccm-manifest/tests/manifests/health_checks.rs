@@ -143,3 +143,29 @@ fn equal_declarations_have_equal_checks() {
         assert_eq!(loaded.catalog.is_some(), is_one, "{other}: {:?}", loaded.diagnostics);
     }
 }
+
+#[test]
+fn checks_of_a_manifest_are_its_own_and_those_of_a_child_are_of_its_resource() {
+    let machine = Machine::default().file(
+        "a.yaml",
+        "data: {port: 8080}\nccm: {resources: [], checks: [{command: 'probe {{ Data.port }}'}]}",
+    );
+    let text = "ccm:\n  name: site\n  checks: [{command: 'a | b', provider: shell}]\n  resources: [{apply: [{a.yaml: {health_checks: [{command: x}]}}]}]";
+    let catalog = machine.load(text).catalog.expect("a catalog");
+    let of = |resource: &ccm_model::Resource| -> Vec<String> {
+        let node = resource.properties.get(HEALTH_CHECKS).expect("checks");
+        HealthCheck::read_all(node).expect("checks without errors").iter().map(command).collect()
+    };
+    let own = catalog.checks.as_deref().expect("checks of the manifest");
+    assert_eq!((own.id.to_string(), of(own)), ("checks#site".to_owned(), vec!["a | b".to_owned()]));
+    assert_eq!(of(&catalog.resources[0]), ["[x]", "[probe][8080]"]);
+    for (checks, error) in [
+        ("[{comand: x}]", "3:13 unknown-property comand | command"),
+        ("x", "3:11 wrong-type | [x]"),
+        ("[{command: 'a | b'}]", "3:23 syntax command | provider: shell"),
+        ("[{goss_rules: {}}]", "3:24 missing | port: {tcp:80: {listening: true}}"),
+    ] {
+        let text = format!("ccm:\n  name: site\n  checks: {checks}\n  resources: []");
+        assert_eq!(crate::fake::reported(&text), [error], "{checks}");
+    }
+}

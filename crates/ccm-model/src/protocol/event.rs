@@ -126,6 +126,7 @@ impl From<SummaryLine<'_>> for RunSummary {
             duration: line.duration,
             counts: line.counts,
             checks: line.checks,
+            monitor_only: line.monitor_only,
             stopped: line.stopped.map(|stopped| stopped.cause),
             message: line.message.map(Cow::into_owned),
             refreshes: RefreshSummary {

@@ -119,6 +119,7 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
             duration: summary.duration,
             counts: summary.counts,
             checks: summary.checks,
+            monitor_only: summary.monitor_only,
             stopped: summary.stopped.as_ref().map(StopRecord::from),
             message: summary.message.as_deref().map(Cow::from),
             owed: pending.clone(),

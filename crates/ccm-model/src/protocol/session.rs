@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
-use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, known};
+use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, is_false, known};
 use crate::{
     CancelledRefresh, CheckCounts, Counts, ResourceId, SourceVersion, StartedBy, StopCause, UnfinishedRefresh,
 };
@@ -84,6 +84,9 @@ pub struct SummaryLine<'a> {
     pub manifest: Cow<'a, str>,
     /// `true` for a noop run, which changes nothing.
     pub noop: bool,
+    /// `true` for a run of health checks alone. Other runs have no such field.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub monitor_only: bool,
     /// Duration of the run, in nanoseconds.
     #[serde(with = "Nanoseconds")]
     pub duration: Duration,

@@ -175,6 +175,7 @@ fn a_summary_comes_back() {
         duration: Duration::from_micros(5),
         counts: Counts { total: 1, changed: 1, ..Counts::default() },
         checks: CheckCounts { ok: 1, not_run: 2, ..CheckCounts::default() },
+        monitor_only: true,
         stopped: Some(StopCause::Signal { name: "SIGTERM".to_owned(), number: 15 }),
         message: Some("bye".to_owned()),
         refreshes: RefreshSummary {
@@ -276,6 +277,7 @@ fn every_event_comes_back() {
         duration: Duration::from_micros(5),
         counts: Counts::default(),
         checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: Some(StopCause::Failed { culprit: id("exec#a") }),
         message: None,
         refreshes: RefreshSummary::default(),
@@ -362,6 +364,7 @@ proptest! {
             settings: Arc::new(map("setting")),
             rendered: Arc::new(map("rendered")),
             control,
+            is_monitored: true,
             group: Some(GroupIndex(0)),
             node_of: Some(GroupIndex(0)),
         };
@@ -370,6 +373,7 @@ proptest! {
             pre_message: Some("before".to_owned()),
             post_message: Some("after".to_owned()),
             fail_on_error: true,
+            checks: Some(Box::new(resource(Control::Managed, None))),
             resources: vec![
                 resource(Control::Managed, None),
                 resource(Control::NotManaged { reason: "no".to_owned() }, Some(Arc::new(map("default")))),

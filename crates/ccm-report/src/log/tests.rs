@@ -1,9 +1,8 @@
 use std::time::SystemTime;
 
-use ccm_model::{Action, Counts};
 use ccm_model::{
-    FailureKind, Location, Properties, Reason, RefreshSummary, ResourceId, SessionStarted, SkipCause, Stream,
-    StreamTail, Verb,
+    Action, Counts, FailureKind, HealthCheckResult, Location, Properties, Reason, RefreshSummary, ResourceId,
+    SessionStarted, SkipCause, Stream, StreamTail, Verb,
 };
 
 use super::*;
@@ -87,6 +86,8 @@ fn events() -> Vec<Event> {
         noop: false,
         duration: Duration::from_millis(2_500),
         counts,
+        checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: None,
         message: None,
         refreshes: RefreshSummary::default(),
@@ -112,6 +113,28 @@ ERROR exec#migrate output stderr="no such database"
 ERROR exec#start skipped cause="exec#migrate failed"
 ERROR run finished runtime=2.5s resources=6 unchanged=1 changed=2 would_change=1 failed=1 dependency_failed=1 id=01a200cb-277e
 "#;
+
+#[test]
+fn a_log_has_a_line_for_each_health_check_that_needs_attention() {
+    let check = |name: &str, status| HealthCheckResult {
+        name: name.to_owned(),
+        status,
+        output: "so it is".to_owned(),
+        tries: 2,
+        duration: Duration::from_secs(3),
+        values: Vec::new(),
+    };
+    let checks = [("web", CheckStatus::Ok), ("disk", CheckStatus::Warning), ("db", CheckStatus::Unknown)];
+    let health_checks = checks.map(|(name, status)| check(name, status)).into();
+    let of_checks = Transaction { health_checks, ..transaction("file#/etc/a", Outcome::Unchanged) };
+    let written = log(LogOptions::default(), &[Event::ResourceFinished(Box::new(of_checks))]);
+    let expected = "\
+INFO file#/etc/a unchanged runtime=1.2s
+WARNING file#/etc/a health_check name=disk status=warning output=\"so it is\" tries=2 runtime=3s
+ERROR file#/etc/a health_check name=db status=unknown output=\"so it is\" tries=2 runtime=3s
+";
+    assert_eq!(written, expected);
+}
 
 #[test]
 fn a_log_has_a_line_for_each_change_warning_and_failure() {

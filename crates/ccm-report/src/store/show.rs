@@ -124,6 +124,11 @@ impl StoredRun {
         self.began().map_or_else(|| "?".to_owned(), |began| zone.display(began))
     }
 
+    /// Returns `true` if nothing but health checks ran.
+    pub fn is_monitor_only(&self) -> bool {
+        self.summary.as_ref().is_some_and(|summary| summary.monitor_only)
+    }
+
     /// Returns `true` if no end is recorded.
     pub fn is_unfinished(&self) -> bool {
         self.summary.is_none() && !self.ended
@@ -252,6 +257,7 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
         duration: stored.duration,
         counts: stored.counts,
         checks: stored.checks,
+        monitor_only: stored.monitor_only,
         stopped: stored.stopped.as_ref().map(|stopped| stopped.cause.clone()),
         message: None,
         refreshes: RefreshSummary::default(),

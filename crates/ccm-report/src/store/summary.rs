@@ -144,6 +144,9 @@ pub struct StoredSummary {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
+    /// `true` if nothing but health checks ran.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub monitor_only: bool,
     /// Number of health checks with each status.
     #[serde(skip_serializing_if = "CheckCounts::is_empty")]
     pub checks: CheckCounts,
@@ -180,6 +183,7 @@ impl StoredSummary {
             duration: summary.duration,
             counts: summary.counts,
             checks: summary.checks,
+            monitor_only: summary.monitor_only,
             stopped: summary.stopped.as_ref().map(StopRecord::from),
             exit_code,
             outcome: Some(RunOutcome::of(&summary.counts, summary.stopped.as_ref(), exit_code)),

@@ -2,7 +2,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_host::LocalZone;
 use ccm_model::{
-    Artifact, Artifacts, Counts, EventLine, Failure, FailureKind, PendingCause, PendingRefresh,
+    Artifact, Artifacts, CheckCounts, Counts, EventLine, Failure, FailureKind, PendingCause, PendingRefresh,
     RefreshSummary, ResourceId, RunSummary, SessionStarted, StartedBy, Transaction, UnfinishedRefresh,
 };
 use ccm_testkit::Scratch;
@@ -56,6 +56,8 @@ fn record_unchanged(state: &Directory, at: u64, keep: usize) -> String {
         noop: false,
         duration: Duration::from_millis(5),
         counts,
+        checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: None,
         message: None,
         refreshes: RefreshSummary::default(),
@@ -90,6 +92,8 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
             noop: false,
             duration: Duration::from_millis(5),
             counts,
+            checks: CheckCounts::default(),
+            monitor_only: false,
             stopped: None,
             message: None,
             refreshes: RefreshSummary::default(),
@@ -391,6 +395,8 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
         noop: false,
         duration: Duration::from_millis(5),
         counts: Counts { total: 1, failed: 1, ..Counts::default() },
+        checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: None,
         message: None,
         refreshes: RefreshSummary {
@@ -472,6 +478,8 @@ fn a_lost_execution_makes_the_record_incomplete() {
         noop: false,
         duration: Duration::ZERO,
         counts: Counts::default(),
+        checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: None,
         message: None,
         refreshes: RefreshSummary::default(),

@@ -1,4 +1,5 @@
 mod changes;
+mod health;
 mod screens;
 
 use std::cell::RefCell;
@@ -64,6 +65,7 @@ fn summary(counts: Counts) -> RunSummary {
         duration: Duration::from_millis(2_500),
         counts,
         checks: CheckCounts::default(),
+        monitor_only: false,
         stopped: None,
         message: None,
         refreshes: RefreshSummary::default(),

@@ -92,6 +92,7 @@ fn run_with(
         stop: Stop { cancellation: &manner.cancellation, cause: &OnceLock::new() },
         noop: manner.noop,
         fail_on_error: false,
+        monitor_only: false,
         only: None,
         skip: &[],
         diff: manner.diff,

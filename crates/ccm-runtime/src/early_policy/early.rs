@@ -66,6 +66,18 @@ fn judge_commands(
     }
     let machine = CachedMachine::default();
     let mut others: HashSet<CommandSubject> = HashSet::new();
+    let mut judge = |resource: &Resource, command: WrittenCommand| {
+        if others.contains(&command.subject) {
+            return;
+        }
+        let Some(analysis) = analysis_of(input, &machine, &command.subject) else { return };
+        let decision = input.policy.decide(&analysis, Caller::Apply, &NoValues);
+        if decision.verdict == verdict {
+            report(&JudgedCommand { resource, command: &command, analysis: &analysis, decision: &decision });
+        } else {
+            others.insert(command.subject);
+        }
+    };
     for (index, resource) in input.catalog.resources.iter().enumerate() {
         if resource.control != Control::Managed {
             continue;
@@ -76,23 +88,20 @@ fn judge_commands(
             view.map(|view| view.commands(resource).into_iter().chain(view.later_commands(resource)));
         let index = ResourceIndex::from_usize(index);
         for command in of_type.into_iter().flatten().chain(commands_of_checks(resource)) {
-            if others.contains(&command.subject) || !is_known(&command, resource, index, input) {
-                continue;
-            }
-            let Some(analysis) = analysis_of(input, &machine, &command.subject) else { continue };
-            let decision = input.policy.decide(&analysis, Caller::Apply, &NoValues);
-            if decision.verdict == verdict {
-                report(&JudgedCommand {
-                    resource,
-                    command: &command,
-                    analysis: &analysis,
-                    decision: &decision,
-                });
-            } else {
-                others.insert(command.subject);
+            if is_known(&command, resource, index, input) {
+                judge(resource, command);
             }
         }
     }
+    for (resource, command) in checks_of_manifest(input) {
+        judge(resource, command);
+    }
+}
+
+/// Returns the commands of the health checks of the manifest itself.
+fn checks_of_manifest<'a>(input: &EarlyInput<'a>) -> Vec<(&'a Resource, WrittenCommand)> {
+    let Some(resource) = input.catalog.checks.as_deref() else { return Vec::new() };
+    commands_of_checks(resource).into_iter().map(|command| (resource, command)).collect()
 }
 
 /// Returns the commands of health checks, unless another place than this machine may start them.

@@ -42,6 +42,9 @@ impl JudgedManifest {
         text.add(manifest);
         // The home directory of root is known.
         text.add(&current_user().to_string());
+        for entry in catalog.checks.iter().flat_map(|checks| checks.properties.given()) {
+            text.node(&entry.value);
+        }
         let mut settings: Option<&Arc<NodeMap>> = None;
         for (index, resource) in catalog.resources.iter().enumerate() {
             text.add(&resource.id.type_name);

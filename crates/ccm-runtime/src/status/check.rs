@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::STANDARD_INPUT;
+use ccm_model::CheckCounts;
 use ccm_report::{RunOutcome, StoredRun};
 
 use super::{ManifestState, ManifestStatus, SessionStatus};
@@ -61,6 +62,10 @@ pub enum CheckProblem {
     BadLedger,
     /// Refreshes are pending.
     PendingRefreshes(usize),
+    /// Health checks of the last run that had some have a warning.
+    HealthWarnings(usize),
+    /// Health checks of the last run that had some are critical or unknown.
+    HealthFailures(usize),
 }
 
 impl CheckProblem {
@@ -76,8 +81,9 @@ impl CheckProblem {
             // Somebody knows why there is no run.
             | Self::TooOld { is_paused: true, .. }
             | Self::BadLedger
-            | Self::PendingRefreshes(_) => CheckLevel::Warning,
-            Self::LastRun(_) | Self::TooOld { .. } => CheckLevel::Critical,
+            | Self::PendingRefreshes(_)
+            | Self::HealthWarnings(_) => CheckLevel::Warning,
+            Self::LastRun(_) | Self::TooOld { .. } | Self::HealthFailures(_) => CheckLevel::Critical,
         }
     }
 }
@@ -139,6 +145,9 @@ fn worst(
     let age = status.judged.and_then(StoredRun::began).and_then(|began| now.duration_since(began).ok());
     let is_too_old = |age: &Duration| max_age.is_some_and(|max_age| *age > max_age);
     let state = status.judged_state;
+    let checks = status.checked.and_then(|run| run.summary.as_ref()).map(|summary| summary.checks);
+    let CheckCounts { warning, critical, unknown, .. } = checks.unwrap_or_default();
+    let failed = critical + unknown;
     let problems = [
         (state == ManifestState::NeverRun).then_some(CheckProblem::NeverRun),
         Some(CheckProblem::LastRun(state)),
@@ -148,6 +157,8 @@ fn worst(
         status.has_bad_ledger.then_some(CheckProblem::BadLedger),
         (status.pending > 0 && status.current.is_none())
             .then_some(CheckProblem::PendingRefreshes(status.pending)),
+        (failed > 0).then_some(CheckProblem::HealthFailures(failed)),
+        (warning > 0).then_some(CheckProblem::HealthWarnings(warning)),
     ];
     let bad = problems.into_iter().flatten().filter(|problem| problem.level() > CheckLevel::Ok);
     // The first of several problems with one level.
@@ -162,6 +173,35 @@ mod tests {
     use ccm_report::{StoredRun, StoredSummary};
 
     use super::*;
+
+    #[test]
+    fn health_checks_are_problems_of_their_manifest() {
+        let now = UNIX_EPOCH + Duration::from_secs(100_000);
+        for (warning, unknown, outcome, expected) in [
+            (0, 0, RunOutcome::Changed, None),
+            (2, 0, RunOutcome::Changed, Some(CheckProblem::HealthWarnings(2))),
+            (2, 1, RunOutcome::Changed, Some(CheckProblem::HealthFailures(1))),
+            (2, 1, RunOutcome::Failed, Some(CheckProblem::LastRun(ManifestState::Ended(RunOutcome::Failed)))),
+        ] {
+            let checks = CheckCounts { warning, unknown, ..CheckCounts::default() };
+            let summary = Some(StoredSummary { checks, ..StoredSummary::default() });
+            let run = StoredRun { id: String::new(), start: None, summary, ended: true };
+            let status = ManifestStatus {
+                manifest: "/etc/ccm/site.yaml",
+                last: Some(&run),
+                state: ManifestState::Ended(outcome),
+                judged: Some(&run),
+                checked: Some(&run),
+                judged_state: ManifestState::Ended(outcome),
+                is_gone: false,
+                current: None,
+                succeeded: None,
+                pending: 0,
+                has_bad_ledger: false,
+            };
+            assert_eq!(worst(&status, now, None, false), expected, "{outcome:?}");
+        }
+    }
 
     #[test]
     fn the_worst_problem_of_a_manifest_counts() {
@@ -190,6 +230,7 @@ mod tests {
                 last: Some(&run),
                 state,
                 judged: Some(&run),
+                checked: Some(&run),
                 judged_state: state,
                 is_gone: false,
                 current: None,

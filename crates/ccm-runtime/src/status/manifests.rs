@@ -46,6 +46,8 @@ pub struct ManifestStatus<'s> {
     pub judged: Option<&'s StoredRun>,
     /// State after that run.
     pub judged_state: ManifestState,
+    /// Last run that is not going on and ran health checks, maybe nothing else.
+    pub checked: Option<&'s StoredRun>,
     /// `true` if there is no file at the path any more.
     pub is_gone: bool,
     /// Run that is going on.
@@ -83,6 +85,14 @@ impl SessionStatus {
                 continue;
             }
             // The newest run comes first.
+            let has_checks =
+                |run: &StoredRun| run.summary.as_ref().is_some_and(|found| !found.checks.is_empty());
+            if status.checked.is_none() && has_checks(run) {
+                status.checked = Some(run);
+            }
+            if run.is_monitor_only() {
+                continue;
+            }
             if status.last.is_none() {
                 status.last = Some(run);
                 status.state = state_of(run);
@@ -128,6 +138,7 @@ fn empty(manifest: &str) -> ManifestStatus<'_> {
         last: None,
         state: ManifestState::NeverRun,
         judged: None,
+        checked: None,
         judged_state: ManifestState::NeverRun,
         is_gone: false,
         current: None,

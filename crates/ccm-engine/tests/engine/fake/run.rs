@@ -25,6 +25,7 @@ use super::resource_type::FakeType;
 pub(crate) struct Options<'a> {
     pub noop: bool,
     pub fail_on_error: bool,
+    pub monitor_only: bool,
     pub only: Option<&'a [ResourceIndex]>,
     pub skip: &'a [ResourceIndex],
     pub stopped_before: bool,
@@ -99,6 +100,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         stop: Stop { cancellation: &cancellation, cause: &cause },
         noop: options.noop,
         fail_on_error: options.fail_on_error,
+        monitor_only: options.monitor_only,
         only: options.only,
         skip: options.skip,
         diff: false,

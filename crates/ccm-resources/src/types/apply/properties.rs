@@ -10,8 +10,7 @@ properties! {
         manifest: Text { default: Some("the name") },
         /// Change nothing in the child, and report what would be changed. `false` does not end the noop of a parent.
         noop: bool { default: Some("`false`") },
-        /// Manage none of the child's resources. This version has no health checks, so the whole child is skipped.
-        /// `false` does not end this mode of a parent.
+        /// Manage none of the child's resources, and run only their health checks. `false` does not end this mode of a parent.
         health_check_only: bool { default: Some("`false`") },
         /// Let the child apply other manifests.
         allow_apply: bool { default: Some("`true`") },

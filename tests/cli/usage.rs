@@ -92,7 +92,7 @@ fn help_lists_the_options_of_each_command() {
             "timer install",
             "[OPTIONS] [MANIFEST]",
             format!(
-                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --require-signed V \
+                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --monitor-only --require-signed V \
                  Source {source} Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"

@@ -1,5 +1,6 @@
 //! Health checks on this machine: a command with its exit code and its output, or rules of Goss.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ccm_check::{CheckStatus, NagiosOutput, Rule, RulesReport, read_rules};
@@ -113,7 +114,9 @@ fn not_started(error: &StartError) -> Probed {
 /// Returns the result of a command that was started.
 fn ended(check: &str, finished: &Finished) -> Probed {
     let NagiosOutput { summary, mut values, .. } = NagiosOutput::parse(&beginning(&finished.stdout));
-    values.retain(|value| value.label.len() <= MAX_LABEL);
+    let mut labels = HashSet::new();
+    // A label stands for one value.
+    values.retain(|value| value.label.len() <= MAX_LABEL && labels.insert(value.label.clone()));
     let summary = if summary.is_empty() { last_line(&finished.stderr) } else { summary };
     let summary = cut(&summary);
     let (status, end) = match finished.exit.code("the command") {

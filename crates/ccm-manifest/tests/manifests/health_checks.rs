@@ -162,8 +162,8 @@ fn checks_of_a_manifest_are_its_own_and_those_of_a_child_are_of_its_resource() {
     for (checks, error) in [
         ("[{comand: x}]", "3:13 unknown-property comand | command"),
         ("x", "3:11 wrong-type | [x]"),
-        ("[{command: 'a | b'}]", "3:23 syntax command | provider: shell"),
-        ("[{goss_rules: {}}]", "3:24 missing | port: {tcp:80: {listening: true}}"),
+        ("[{command: 'a | b'}]", "3:25 syntax command | provider: shell"),
+        ("[{goss_rules: {}}]", "3:25 missing | port: {tcp:80: {listening: true}}"),
     ] {
         let text = format!("ccm:\n  name: site\n  checks: {checks}\n  resources: []");
         assert_eq!(crate::fake::reported(&text), [error], "{checks}");

@@ -20,7 +20,7 @@ const TIMEOUT_AFTER_CHANGE: Duration = Duration::from_secs(30);
 /// Shortest pause between two tries after a change, whose number is not limited.
 const MIN_PAUSE: Duration = Duration::from_millis(100);
 /// Maximum number of checks that a failure names.
-const MAX_NAMED: usize = 5;
+const MAX_NAMED: usize = 20;
 
 /// Looks at what a health check checks. The engine decides when and how often.
 pub trait HealthProbe {
@@ -147,9 +147,10 @@ async fn run(
     let clock = context.host.clock;
     let began = clock.monotonic();
     let elapsed = || clock.monotonic().saturating_sub(began);
-    let (default, pause) = match has_changed {
-        true => (TIMEOUT_AFTER_CHANGE, check.try_sleep.max(MIN_PAUSE)),
-        false => (TIMEOUT, check.try_sleep),
+    let (default, pause) = if has_changed {
+        (TIMEOUT_AFTER_CHANGE, check.try_sleep.max(MIN_PAUSE))
+    } else {
+        (TIMEOUT, check.try_sleep)
     };
     let timeout = check.timeout.unwrap_or(default);
     let mut tries = 0;
@@ -198,12 +199,11 @@ fn failure_of(
         None if is_stopped => Failure::new(FailureKind::Stopped, ""),
         None => Failure::new(FailureKind::HealthCheck, ""),
     };
-    failure.chain = match bad {
-        [only] => vec![described(only)],
-        _ => {
-            let count = format!("{} of {all} health checks failed", bad.len());
-            std::iter::once(count).chain(bad.iter().take(MAX_NAMED).map(described)).collect()
-        }
+    failure.chain = if let [only] = bad {
+        vec![described(only)]
+    } else {
+        let count = format!("{} of {all} health checks failed", bad.len());
+        std::iter::once(count).chain(bad.iter().take(MAX_NAMED).map(described)).collect()
     };
     failure
 }

@@ -13,19 +13,15 @@ impl Walk<'_> {
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
         self.notice_stop();
-        let (outcome, result) = match &self.stopped {
-            Some(by) => {
-                let cause = SkipCause::Stopped { by: by.clone() };
-                (Outcome::Skipped { cause }, StepResult::default())
-            }
-            None => {
-                on_event(Event::ResourceStarted(ResourceStarted { id: checks.id.clone() }));
-                // No resource of the catalog is at this position.
-                let index = ResourceIndex::from_usize(self.run.catalog.resources.len());
-                let step = ResourceStep::of(self, index, checks, (&NodeBinder, self.groups.of_run(), None));
-                let unchecked = (Outcome::Unchanged, StepResult::default());
-                handle_node(&step, unchecked, &mut output_of(&checks.id, on_event)).await
-            }
+        let (outcome, result) = if let Some(by) = self.stopped.clone() {
+            (Outcome::Skipped { cause: SkipCause::Stopped { by } }, StepResult::default())
+        } else {
+            on_event(Event::ResourceStarted(ResourceStarted { id: checks.id.clone() }));
+            // No resource of the catalog is at this position.
+            let index = ResourceIndex::from_usize(self.run.catalog.resources.len());
+            let step = ResourceStep::of(self, index, checks, (&NodeBinder, self.groups.of_run(), None));
+            let unchecked = (Outcome::Unchanged, StepResult::default());
+            handle_node(&step, unchecked, &mut output_of(&checks.id, on_event)).await
         };
         self.notice_stop();
         result.health_checks.iter().for_each(|check| self.checks.add(check.status));

@@ -327,13 +327,17 @@ pub(crate) fn read(
         health_checks::add_to_node(&mut draft.resource, checks);
     }
     if health_check_only {
-        for draft in &mut reader.declared.drafts[first..] {
-            if !matches!(draft.resource.control, Control::NotManaged { .. }) {
-                // What only the run decides is left alone.
-                draft.resource.is_monitored = draft.resource.control == Control::Managed;
-                let reason = "`health_check_only` is set for its manifest".to_owned();
-                draft.resource.control = Control::NotManaged { reason };
-            }
-        }
+        reader.declared.drafts[first..].iter_mut().for_each(monitor_only);
     }
+}
+
+/// Leaves nothing of a resource but its health checks.
+fn monitor_only(draft: &mut ResourceDraft) {
+    if matches!(draft.resource.control, Control::NotManaged { .. }) {
+        return;
+    }
+    // Conditions that only the run decides are not asked.
+    draft.resource.is_monitored = draft.resource.control == Control::Managed;
+    let reason = "`health_check_only` is set for its manifest".to_owned();
+    draft.resource.control = Control::NotManaged { reason };
 }

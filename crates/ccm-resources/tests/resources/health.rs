@@ -12,7 +12,7 @@ use ccm_model::{
 };
 use ccm_redaction::Secrets;
 use ccm_resources::{HealthChecks, RuleJudge, types};
-use ccm_testkit::Scratch;
+use ccm_testkit::{Scratch, wait_until};
 
 use crate::build::{errors_of, resource, with_settings};
 use crate::gate::{RoleGate, run_behind};
@@ -157,13 +157,16 @@ fn a_change_waits_for_its_check() {
 fn a_stop_ends_a_check_that_runs() {
     let (source, cancellation) = ccm_host::CancellationSource::new();
     let manner = Manner { cancellation, ..Manner::default() };
+    let scratch = Scratch::new();
+    let (flag, begun) = (scratch.at("begun"), scratch.path().join("begun"));
     let stopper = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
+        wait_until("the check has begun", || begun.exists());
         source.raise(ccm_host::CancellationLevel::Stop);
         source
     });
     let began = Instant::now();
-    let transaction = apply_in(healthy("[{command=sleep 60|tries=5}|{command=sleep 61}]"), &manner);
+    let checks = format!("[{{provider=shell|command=touch {flag}; sleep 60|tries=5}}|{{command=sleep 61}}]");
+    let transaction = apply_in(healthy(&checks), &manner);
     drop(stopper.join());
     assert!(began.elapsed() < Duration::from_secs(20));
     let results = &transaction.health_checks;

@@ -115,7 +115,7 @@ impl From<ExitCode> for std::process::ExitCode {
 mod tests {
     use std::time::Duration;
 
-    use ccm_model::{Counts, RefreshSummary, ResourceId};
+    use ccm_model::{CheckCounts, Counts, RefreshSummary, ResourceId};
 
     use super::*;
 
@@ -160,6 +160,8 @@ mod tests {
                 noop: false,
                 duration: Duration::ZERO,
                 counts,
+                checks: CheckCounts::default(),
+                monitor_only: false,
                 stopped,
                 message: None,
                 refreshes,

@@ -49,7 +49,7 @@ impl HealthProbe for Script {
                 _ => CheckStatus::Unknown,
             };
             let refusal = (answer == "refused").then(|| {
-                let intent = Some(Intent("01a2".to_owned())).map(Box::new);
+                let intent = Some(Box::new(Intent("01a2".to_owned())));
                 Box::new(Failure { intent, ..Failure::new(FailureKind::ApprovalRequired, "ask") })
             });
             Probed { refusal, ..Probed::new(status, format!("it is {answer}")) }

@@ -158,9 +158,9 @@ fn a_stop_ends_a_check_that_runs() {
     let (source, cancellation) = ccm_host::CancellationSource::new();
     let manner = Manner { cancellation, ..Manner::default() };
     let scratch = Scratch::new();
-    let (flag, begun) = (scratch.at("begun"), scratch.path().join("begun"));
+    let (flag, sign) = (scratch.at("begun"), scratch.path().join("begun"));
     let stopper = std::thread::spawn(move || {
-        wait_until("the check has begun", || begun.exists());
+        wait_until("the check has begun", || sign.exists());
         source.raise(ccm_host::CancellationLevel::Stop);
         source
     });

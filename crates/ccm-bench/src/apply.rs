@@ -101,7 +101,7 @@ impl BenchManifest {
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
-            health: &HealthChecks::COMMANDS,
+            health: &HealthChecks,
             gate: &OpenGate,
             ledger: None,
             describe_unchanged: matches!(listener, Listener::Events),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use ccm_check::{CheckStatus, NagiosOutput, Rule, RulesReport, read_rules};
+use ccm_check::{CheckStatus, NagiosOutput, read_rules};
 use ccm_engine::{Context, HealthProbe, ProbeRequest, Probed};
 use ccm_host::{
     CapturedOutput, Command, Finished, Launch, LaunchPlan, Local, Role, StartError, run_launched,
@@ -11,6 +11,7 @@ use ccm_host::{
 use ccm_model::{Failure, Node, Stream, StreamTail};
 use ccm_properties::{CheckCommand, CheckSubject, WrittenLine};
 
+use crate::checks::{CheckScope, judge_rules};
 use crate::support::left_running::left_running;
 use crate::support::output_tail::tail;
 use crate::support::program::start_failure;
@@ -22,60 +23,33 @@ const MAX_SUMMARY: usize = 500;
 /// Maximum number of bytes of the label of a value.
 const MAX_LABEL: usize = 200;
 
-/// Judges rules of Goss on a machine.
-pub trait RuleJudge {
-    /// Judges all rules, within a time limit.
-    fn judge<'a>(
-        &'a self,
-        rules: &'a [Rule],
-        timeout: Duration,
-        context: &'a mut Context<'_>,
-    ) -> Local<'a, RulesReport>;
-}
+/// Probe of health checks on this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HealthChecks;
 
-/// Probe of health checks.
-#[derive(Clone, Copy, Default)]
-pub struct HealthChecks<'a> {
-    judge: Option<&'a dyn RuleJudge>,
-}
-
-impl HealthChecks<'static> {
-    /// Probe that runs commands. Rules are unknown.
-    pub const COMMANDS: Self = Self { judge: None };
-}
-
-impl<'a> HealthChecks<'a> {
-    /// Builds a probe that judges rules as well.
-    pub const fn judging(judge: &'a dyn RuleJudge) -> Self {
-        Self { judge: Some(judge) }
-    }
-
-    async fn rules(&self, node: &Node, timeout: Duration, context: &mut Context<'_>) -> Probed {
-        let (rules, _) = match read_rules(node) {
-            Ok(read) => read,
-            Err(errors) => {
-                let first = errors.first().map(|error| error.one_line().into_owned()).unwrap_or_default();
-                return Probed::new(CheckStatus::Unknown, first);
-            }
-        };
-        let Some(judge) = self.judge else {
-            return Probed::new(CheckStatus::Unknown, "rules can't be judged here");
-        };
-        let report = judge.judge(&rules, timeout, context).await;
-        let warnings = report.rules.iter().flat_map(|rule| rule.warnings.iter().cloned()).collect();
-        Probed { warnings, ..Probed::new(report.status(), report.summary()) }
-    }
-}
-
-impl HealthProbe for HealthChecks<'_> {
+impl HealthProbe for HealthChecks {
     fn probe<'a>(&'a self, request: &'a ProbeRequest<'a>, context: &'a mut Context<'_>) -> Local<'a, Probed> {
         Box::pin(async move {
             match &request.check.subject {
                 CheckSubject::Command(command) => run(command, request, context).await,
-                CheckSubject::Rules(node) => self.rules(node, request.timeout, context).await,
+                CheckSubject::Rules(node) => judge(node, request.timeout, context).await,
             }
         })
     }
+}
+
+/// Judges the rules of a check.
+async fn judge(node: &Node, timeout: Duration, context: &Context<'_>) -> Probed {
+    let (rules, _) = match read_rules(node) {
+        Ok(read) => read,
+        Err(errors) => {
+            let first = errors.first().map(|error| error.one_line().into_owned()).unwrap_or_default();
+            return Probed::new(CheckStatus::Unknown, first);
+        }
+    };
+    let report = judge_rules(&rules, &CheckScope::of(context, Some(timeout))).await;
+    let warnings = report.rules.iter().flat_map(|rule| rule.warnings.iter().cloned()).collect();
+    Probed { warnings, ..Probed::new(report.status(), report.summary()) }
 }
 
 /// Runs the command of a check.

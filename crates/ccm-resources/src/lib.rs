@@ -27,7 +27,7 @@ mod support;
 mod types;
 
 pub use checks::{CheckScope, judge_rules};
-pub use health::{HealthChecks, RuleJudge};
+pub use health::HealthChecks;
 pub use notes::notes;
 pub use parts::schedule::{Schedule, ScheduleError};
 pub use parts::tree::glob::IgnoredPaths;

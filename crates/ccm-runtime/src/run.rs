@@ -252,7 +252,7 @@ impl ActiveRun<'_> {
             describe_unchanged: options.describe_unchanged,
             only: selection.only.as_deref(),
             skip: &selection.skip,
-            health: &HealthChecks::COMMANDS,
+            health: &HealthChecks,
             gate: stack.gate(),
             // Nothing is refreshed, so that everything that is pending stays so.
             ledger: ledger.as_ref().filter(|_| !options.monitor_only),

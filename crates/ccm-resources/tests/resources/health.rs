@@ -1,23 +1,20 @@
 //! Health checks as commands of this machine, well-behaved and hostile, and as rules.
 
-use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use ccm_check::{AttributeOutcome, AttributeResult, Rule, RuleResult, RulesReport};
-use ccm_engine::{Context, Verdict};
-use ccm_host::{Cancellation, Host, Local, LocalExecutor, Role, SystemClock, SystemFiles, SystemRunner};
+use ccm_engine::Verdict;
+use ccm_host::{Cancellation, Host, LocalExecutor, Role, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{
     FailureKind, HealthCheckResult, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Outcome, PerformanceValue,
     Resource, Span, Transaction,
 };
 use ccm_redaction::Secrets;
-use ccm_resources::{HealthChecks, RuleJudge, types};
 use ccm_testkit::{Scratch, wait_until};
 
 use crate::build::{errors_of, resource, with_settings};
 use crate::gate::{RoleGate, run_behind};
 use crate::local_run::{outcome, run_on_machine};
-use crate::run::{Manner, failure, run_checked};
+use crate::run::{Manner, failure};
 
 /// Returns an exec that has nothing to do, with health checks.
 fn healthy(checks: &str) -> Resource {
@@ -218,40 +215,8 @@ fn an_executor_starts_the_checks_of_its_exec() {
     }
 }
 
-/// Judge that remembers the rules, and finds a port closed.
-#[derive(Default)]
-struct OnePort {
-    asked: RefCell<Vec<(usize, Duration)>>,
-}
-
-impl RuleJudge for OnePort {
-    fn judge<'a>(
-        &'a self,
-        rules: &'a [Rule],
-        timeout: Duration,
-        _: &'a mut Context<'_>,
-    ) -> Local<'a, RulesReport> {
-        self.asked.borrow_mut().push((rules.len(), timeout));
-        let result = |rule: &Rule| RuleResult {
-            kind: rule.kind(),
-            id: rule.id.clone(),
-            results: rule
-                .assertions
-                .iter()
-                .map(|assertion| AttributeResult {
-                    attribute: assertion.attribute,
-                    outcome: AttributeOutcome::Failed { expected: "true".into(), found: "false".into() },
-                })
-                .collect(),
-            warnings: vec!["look".to_owned()],
-        };
-        let rules = rules.iter().map(result).collect();
-        Box::pin(async { RulesReport { rules } })
-    }
-}
-
 /// Returns an exec with a check of one rule.
-fn with_rule() -> Resource {
+fn with_rule(path: &str) -> Resource {
     let span = Span::default();
     let entry = |key: &str, value: Node| NodeEntry { key: NodeKey { text: key.into(), span }, value };
     let map =
@@ -263,7 +228,7 @@ fn with_rule() -> Resource {
         }),
         span,
     };
-    let rules = map("port", map("tcp:80", map("listening", yes)));
+    let rules = map("file", map(path, map("exists", yes)));
     let list = Node { value: NodeValue::List(vec![map("goss_rules", rules)]), span };
     let mut resource = resource("exec", "x", &[("command", "true"), ("creates", "/")]);
     resource.properties.replace(entry("health_checks", list));
@@ -271,19 +236,15 @@ fn with_rule() -> Resource {
 }
 
 #[test]
-fn rules_go_to_their_judge() {
-    let files = SystemFiles::new(Cancellation::never());
-    let runner = SystemRunner::new().expect("a runner");
-    let executor = LocalExecutor::new(&runner, &runner, &files);
-    let host = Host { executor: &executor, system: &runner, files: &files, clock: &SystemClock::default() };
-    let judge = OnePort::default();
-    for (probe, status, output) in [
-        (HealthChecks::judging(&judge), "critical", "1 of 1 failed: port tcp:80 listening"),
-        (HealthChecks::COMMANDS, "unknown", "rules can't be judged here"),
+fn rules_are_judged_with_the_values_of_this_machine() {
+    let scratch = Scratch::new();
+    let missing = scratch.at("missing");
+    for (path, status, output) in [
+        (&*missing, "critical", format!("1 of 1 failed: file {missing} exists")),
+        ("/", "ok", "1 passed".to_owned()),
     ] {
-        let transactions = run_checked(&types(), vec![with_rule()], host, &Manner::default(), &probe);
-        let result = &transactions[0].health_checks[0];
-        assert_eq!((result.status.as_str(), &*result.output, &*result.name), (status, output, "goss"));
+        let transaction = apply(with_rule(path));
+        let result = &transaction.health_checks[0];
+        assert_eq!((result.status.as_str(), &*result.output, &*result.name), (status, &*output, "goss"));
     }
-    assert_eq!(*judge.asked.borrow(), [(1, Duration::from_secs(10))]);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{DynGate, HealthProbe, NoLateValues, OpenGate, ResourceType, Run, Stop};
+use ccm_engine::{DynGate, NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, CapturedOutput, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -59,27 +59,6 @@ pub(crate) fn run_gated(
     manner: &Manner<'_>,
     gate: &dyn DynGate,
 ) -> Vec<Transaction> {
-    run_with(types, resources, host, manner, (gate, &HealthChecks::COMMANDS))
-}
-
-/// The same with another probe of health checks.
-pub(crate) fn run_checked(
-    types: &[&'static dyn ResourceType],
-    resources: Vec<Resource>,
-    host: Host<'_>,
-    manner: &Manner<'_>,
-    health: &dyn HealthProbe,
-) -> Vec<Transaction> {
-    run_with(types, resources, host, manner, (&OpenGate, health))
-}
-
-fn run_with(
-    types: &[&'static dyn ResourceType],
-    resources: Vec<Resource>,
-    host: Host<'_>,
-    manner: &Manner<'_>,
-    (gate, health): (&dyn DynGate, &dyn HealthProbe),
-) -> Vec<Transaction> {
     let catalog = Catalog { resources, ..Catalog::default() };
     let types: Vec<_> = types.iter().map(|found| *found as _).collect();
     let run = Run {
@@ -98,7 +77,7 @@ fn run_with(
         diff: manner.diff,
         directory: manner.directory,
         state_directory: manner.state_directory,
-        health,
+        health: &HealthChecks,
         gate,
         ledger: None,
         describe_unchanged: manner.describe_unchanged,

@@ -16,7 +16,8 @@ use ccm_host::{
     Executor, Files, Host, LocalExecutor, RunnerError, STANDARD_INPUT, TextError, absolute, random,
 };
 use ccm_model::{
-    Counts, Findings, ManifestErrors, Node, RefreshSummary, RunSummary, SourceId, SourceMap, escape_control,
+    CheckCounts, Counts, Findings, ManifestErrors, Node, RefreshSummary, RunSummary, SourceId, SourceMap,
+    escape_control,
 };
 use ccm_resources::{CheckScope, judge_rules};
 use ccm_yaml::Limits;
@@ -186,10 +187,14 @@ impl CheckedRules<'_> {
         if let Some(audit) = audit {
             let has_failed = report.status() != CheckStatus::Ok;
             let counts = Counts { failed: usize::from(has_failed), ..Counts::default() };
+            let mut checks = CheckCounts::default();
+            checks.add(report.status());
             let summary = RunSummary {
                 noop: false,
+                monitor_only: true,
                 duration: clock.monotonic().saturating_sub(began),
                 counts,
+                checks,
                 stopped: options.canceller.cause().cloned(),
                 message: None,
                 refreshes: RefreshSummary::default(),

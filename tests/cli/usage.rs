@@ -60,32 +60,6 @@ fn help_lists_the_options_of_each_command() {
             "--check --max-age --pending --manifest V Output --output --json Record --state-dir".into(),
         ),
         ("pause", "[OPTIONS]", "--for --reason --end V Output --output --json Record --state-dir".into()),
-        ("policy check", "[OPTIONS]", "--policy V Output --output --json".into()),
-        ("policy show", "[OPTIONS]", "--policy --classes V Output --output --json".into()),
-        (
-            "policy explain",
-            "[OPTIONS] [COMMAND]...",
-            "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --output --json --batch"
-                .into(),
-        ),
-        ("approvals", "[OPTIONS]", "--watch V Output --output --json".into()),
-        (
-            "approve",
-            "[OPTIONS] [CODE]",
-            format!(
-                "--manifest --until --also --export --for --uses --rule --key --signature --yes V Data {inputs} --no-env Limits \
-                 --max-manifest-size"
-            ),
-        ),
-        ("audit init", "[OPTIONS]", "V Output --output --json".into()),
-        (
-            "audit log",
-            "[OPTIONS]",
-            "--run --since --user --resource --lines --directory V Output --output --json".into(),
-        ),
-        ("audit verify", "[OPTIONS]", "--key --against --chain --directory V Output --output --json".into()),
-        ("audit checkpoint", "[OPTIONS]", "--directory V Output --output --json".into()),
-        ("audit export", "[OPTIONS] <DIR>", "--directory V".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output --json Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V Output --output --json".into()),
         (
@@ -125,6 +99,40 @@ fn help_lists_the_options_of_each_command() {
     ] {
         let called = help(&command.split(' ').collect::<Vec<_>>());
         assert_listed(&called.stdout, &format!("{command} {usage}"), &options);
+    }
+}
+
+#[test]
+fn help_lists_the_options_of_governance() {
+    let scratch = Scratch::new();
+    for (command, usage, options) in [
+        ("policy check", "[OPTIONS]", "--policy V Output --output --json"),
+        ("policy show", "[OPTIONS]", "--policy --classes V Output --output --json"),
+        (
+            "policy explain",
+            "[OPTIONS] [COMMAND]...",
+            "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --output --json --batch",
+        ),
+        ("approvals", "[OPTIONS]", "--watch V Output --output --json"),
+        (
+            "approve",
+            "[OPTIONS] [CODE]",
+            "--manifest --until --also --export --for --uses --rule --key --signature --yes V \
+             Data --data --hiera --data-any --fact --facts --no-env Limits --max-manifest-size",
+        ),
+        ("audit init", "[OPTIONS]", "V Output --output --json"),
+        (
+            "audit log",
+            "[OPTIONS]",
+            "--run --since --user --resource --lines --directory V Output --output --json",
+        ),
+        ("audit verify", "[OPTIONS]", "--key --against --chain --directory V Output --output --json"),
+        ("audit checkpoint", "[OPTIONS]", "--directory V Output --output --json"),
+        ("audit export", "[OPTIONS] <DIR>", "--directory V"),
+    ] {
+        let args = [command.split(' ').collect::<Vec<_>>(), vec!["--help"]].concat();
+        let called = ccm(&scratch, &args).default_state().run();
+        assert_listed(&called.stdout, &format!("{command} {usage}"), options);
     }
 }
 

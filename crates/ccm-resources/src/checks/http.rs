@@ -5,7 +5,7 @@ use std::time::Duration;
 use ccm_check::{Attribute, Fact, FactError, HttpRequest, Rule};
 
 use super::CheckScope;
-use super::observation::{Observation, no_attribute, unreadable};
+use super::observation::{Observation, no_attribute};
 
 /// Maximum length of a body in bytes.
 #[cfg(feature = "archive")]
@@ -40,6 +40,8 @@ pub(super) async fn observe(
     use ccm_fetch::{
         ClientCertificate, HeaderField, HttpCredentials, HttpUrl, ProxySettings, ask_web_server,
     };
+
+    use super::observation::unreadable;
 
     let at = |path: &String| scope.directory.join(path);
     let failed = |error: &ccm_fetch::HttpError| unreadable(ccm_model::error_layers(error).join(": "));
@@ -90,11 +92,12 @@ pub(super) async fn observe(
 
 /// Returns the reason why no request can be sent.
 #[cfg(not(feature = "archive"))]
-pub(super) async fn observe(
+pub(super) fn observe(
     _: &Rule,
     _: &HttpRequest,
     _: Duration,
     _: &CheckScope<'_>,
-) -> Result<Answer, FactError> {
-    Err(FactError::Unsupported("this build of ccm has no client of web servers".to_owned()))
+) -> impl Future<Output = Result<Answer, FactError>> {
+    let reason = "this build of ccm has no client of web servers";
+    std::future::ready(Err(FactError::Unsupported(reason.to_owned())))
 }

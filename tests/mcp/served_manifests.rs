@@ -54,8 +54,8 @@ fn loads_that_are_refused_count_as_calls() {
     assert_eq!(over["structuredContent"]["status"], "denied", "{over}");
     assert!(text(&over).contains("the limit of 3 calls in 1h0m0s is reached"), "{over}");
     assert_eq!(client.close().code, 0);
-    let refused = service.log().iter().filter(|line| line["outcome"] == "not_tried").count();
-    assert_eq!(refused, 3, "each refused load is recorded");
+    let refused = service.log().iter().filter(|line| line["type"] == "refused").count();
+    assert_eq!(refused, 4, "each refused load is recorded, and the call beyond the limit");
 }
 
 /// Makes a directory of root with a secret in it.

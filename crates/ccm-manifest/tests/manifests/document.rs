@@ -94,7 +94,7 @@ fn unknown_keys_below_ccm_are_errors() {
         (
             "ccm:\n  banana: x\n  resources: [task: [a: ]]\n",
             &[
-                "2:3 unknown-key | name, pre_message, post_message, fail_on_error, resources, resources_template",
+                "2:3 unknown-key | name, pre_message, post_message, fail_on_error, checks, resources, resources_template",
             ],
         ),
         ("ccm:\n  resource: [task: [a: ]]\n", &["2:3 unknown-key | resources"]),
@@ -102,7 +102,7 @@ fn unknown_keys_below_ccm_are_errors() {
         (
             "ccm:\n  executors: {}\n  resources_template: x\n  resources: [task: [a: ]]\n",
             &[
-                "2:3 unknown-key | name, pre_message, post_message, fail_on_error, resources, resources_template",
+                "2:3 unknown-key | name, pre_message, post_message, fail_on_error, checks, resources, resources_template",
                 "3:23 unreadable | template",
             ],
         ),

@@ -22,7 +22,17 @@ fn types_and_properties_are_explained_as_their_tables_say() {
         assert_eq!(names(&found.properties), table);
         assert_eq!(
             names(&found.common),
-            ["name", "alias", "ensure", "provider", "require", "subscribe", "autorequire", "control"]
+            [
+                "name",
+                "alias",
+                "ensure",
+                "provider",
+                "require",
+                "subscribe",
+                "autorequire",
+                "control",
+                "health_checks"
+            ]
         );
     }
     let json = serde_json::to_value(explain(Some("service")).expect("a type")).expect("JSON");

@@ -7,6 +7,13 @@ use std::path::Path;
 
 /// Files that may decode bytes with a loss, and what becomes of the text. Nothing of it is written back.
 const READ_ONLY: &[(&str, &str)] = &[
+    ("checks/command.rs", "output of commands, which rules judge"),
+    ("checks/file.rs", "content of files, which rules judge"),
+    ("checks/http.rs", "answers of web servers, which rules judge"),
+    ("checks/interface.rs", "addresses of the kernel"),
+    ("checks/kernel_parameter.rs", "parameters of the kernel"),
+    ("checks/processes.rs", "names of processes"),
+    ("health.rs", "output of commands, for messages"),
     ("parts/accounts/database.rs", "accounts, which programs change"),
     ("parts/accounts/name_services.rs", "configuration of name services"),
     ("parts/mounts.rs", "mounts of the kernel"),

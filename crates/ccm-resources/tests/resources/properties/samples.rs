@@ -47,6 +47,7 @@ pub(crate) const COMMON: &[Sample] = &[
     early(sample("require", r#"["exec#source"]"#, "5")),
     early(sample("subscribe", r#"["exec#source"]"#, "5")),
     early(sample("autorequire", "false", TEXT)),
+    sample("health_checks", r#"[{"command": "true"}]"#, "5"),
 ];
 
 pub(crate) const SAMPLES: &[TypeSamples] = &[

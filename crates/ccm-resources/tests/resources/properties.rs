@@ -115,10 +115,12 @@ impl<'a> Cell<'a> {
         let errors: Vec<&Diagnostic> =
             loaded.diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
         // The values of a resource whose `control` is off are not computed.
+        // A child is loaded before the run, with everything that belongs to it.
+        let is_early = self.sample.is_early || self.of_type.type_name == "apply";
         let is_refused = match self.given {
             Given::Literal => self.is_wrong,
             Given::Known => self.is_wrong && !self.is_off,
-            Given::Late => self.sample.is_early && !self.is_off,
+            Given::Late => is_early && !self.is_off,
         };
         let mut differences = Vec::new();
         if is_refused && errors.is_empty() {

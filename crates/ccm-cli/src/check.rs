@@ -117,8 +117,9 @@ fn unread(error: RuleFileError, arguments: &CheckArguments) -> CommandError {
     match error {
         RuleFileError::Text(error) => CommandError::from(error),
         RuleFileError::Errors(errors) => {
-            let message = format!("{} was not judged", arguments.file.display());
-            CommandError::from(errors).with_message(message)
+            let is_input = arguments.file.as_os_str() == "-";
+            let file = if is_input { "standard input".into() } else { arguments.file.to_string_lossy() };
+            CommandError::from(errors).with_message(format!("{file} was not judged"))
         }
         error @ RuleFileError::Manifest { .. } => {
             let file = arguments.file.display();

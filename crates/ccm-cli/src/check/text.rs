@@ -1,8 +1,7 @@
 //! The report for people.
 
 use ccm_runtime::AttributeOutcome;
-use ccm_runtime::model::escape_control;
-use ccm_runtime::printed;
+use ccm_runtime::model::{display_duration, escape_control};
 
 use super::CheckedFile;
 
@@ -25,7 +24,7 @@ pub(super) fn report(checked: &CheckedFile<'_>) -> String {
     }
     let counts = Counts::of(checked);
     let Counts { passed, failed, skipped, unknown } = counts;
-    let took = printed::duration(checked.duration);
+    let took = display_duration(checked.duration);
     text + &format!("\n{passed} passed, {failed} failed, {skipped} skipped, {unknown} unknown in {took}\n")
 }
 

@@ -293,22 +293,26 @@ fn no_part_of_an_event_keeps_a_value() {
         transaction(skipped(ccm_model::SkipCause::DependencyFailed { culprits: vec![id()] })),
         transaction(skipped(ccm_model::SkipCause::NotManaged { reason: says("reason") })),
         transaction(skipped(ccm_model::SkipCause::Stopped { by: stopped() })),
-        Event::SessionFinished(Box::new(RunSummary {
-            stopped: Some(stopped()),
-            message: Some(says("message")),
-            noop: false,
-            duration: Duration::ZERO,
-            counts: ccm_model::Counts::default(),
-            checks: ccm_model::CheckCounts::default(),
-            monitor_only: false,
-            refreshes: refreshes(),
-        })),
+        Event::SessionFinished(Box::new(summary_of(says("message"), stopped(), refreshes()))),
     ];
     let redactor = Redactor::new([SECRET]);
     for event in events {
         assert!(format!("{event:?}").contains(SECRET));
         let shown = format!("{:?}", redactor.redact_event(event));
         assert!(!shown.contains(SECRET) && shown.contains(REDACTED), "{shown}");
+    }
+}
+
+fn summary_of(message: String, stopped: StopCause, refreshes: RefreshSummary) -> RunSummary {
+    RunSummary {
+        stopped: Some(stopped),
+        message: Some(message),
+        noop: false,
+        duration: Duration::ZERO,
+        counts: ccm_model::Counts::default(),
+        checks: ccm_model::CheckCounts::default(),
+        monitor_only: false,
+        refreshes,
     }
 }
 

@@ -141,10 +141,21 @@ impl TextParser<'_, '_> {
             LexedKind::Word(word) => word.bare().is_some_and(|text| text.starts_with('-') || text == "time"),
             _ => false,
         };
+        let begins_construct = match &next.kind {
+            LexedKind::Word(word) => reserved(word).is_some(),
+            kind => matches!(kind, LexedKind::Operator(ShellOperator::Open)),
+        };
         if is_doubtful {
             let span = self.span(time.start, time.end);
             let message = "`time` with these options can't be read here";
             return Err(UnreadableText::unsupported(span, message).with_hint("write `/usr/bin/time`"));
+        }
+        let before = self.text.get(..time.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+        // The first word of a substitution on its line is the name of a program for bash.
+        if begins_construct && ["$(", "<(", ">("].iter().any(|opening| before.ends_with(opening)) {
+            let span = self.span(time.start, time.end);
+            let message = "bash reads no `time` of a construct as the first word of a substitution";
+            return Err(UnreadableText::ambiguous(span, message).with_hint("begin a new line before `time`"));
         }
         Ok(true)
     }

@@ -487,6 +487,13 @@ fn texts_that_bash_reads_as_something_else_are_refused() {
         ("$(a <<E\nE\nb)", "<<E\nE\nb"),
         ("\"$({ a <<E; b; }\nE\n c)\"", "<<E; b; }\nE\n c"),
         ("a <(a <<E\nE\nb; c)", "<<E\nE\nb; c"),
+        // The first word of a substitution on its line is a program.
+        ("a $(time (b))", "time"),
+        ("a $( time -p { b; })", "time"),
+        ("a \"$(time ! (b))\"", "time"),
+        ("a <(time if b; then c; fi)", "time"),
+        ("a $(time ((1)))", "time"),
+        ("a $(time [[ b ]])", "time"),
     ] {
         assert_eq!(reading(text, ShellDialect::Bash), [format!("Ambiguous: {part}")], "{text}");
     }
@@ -497,6 +504,11 @@ fn texts_that_bash_reads_as_something_else_are_refused() {
         ("$(a <<E\nE\n \n) b\nc", &["a <<'' (text)", "‹$(0..1)…› b", "c (anywhere)"]),
         ("$(`a <<E\nE\nb; c`)", &[]),
         ("$(a $(b <<E\nE\n); c)", &[]),
+        ("a $(\ntime (b))", &[]),
+        ("a $(b; time (c))", &[]),
+        ("a $(time b)", &[]),
+        ("a `time (b)`", &[]),
+        ("(time (a))", &[]),
     ] {
         let found = reading(text, ShellDialect::Bash);
         assert!(

@@ -79,5 +79,13 @@ impl Analyser<'_> {
             && *command.search_path == ShellSearchPath::Initial
             && arguments.iter().all(|text| is_known(text))
             && is_trusted
+            && !commands.iter().any(names_directory)
     }
+}
+
+/// Returns `true` for a command that may set `TMPDIR`, in which `mktemp` would make its file.
+fn names_directory(command: &ShellCommand) -> bool {
+    let is_named = |word: &ShellWord| word.known_prefix().contains("TMPDIR");
+    command.assignments.iter().any(|assignment| assignment.name == "TMPDIR")
+        || command.words.iter().any(is_named)
 }

@@ -5,13 +5,14 @@
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
 //! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
 //! With `--check` it also looks for the tests that SECURITY.md names, and for the files, folders and tests that the guide
-//! for people who change ccm names. `language` checks doc comments.
+//! for people who change ccm names. `language` checks doc comments, and that their examples are run.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
 mod crates;
+mod examples;
 mod guide;
 mod language;
 mod lists;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
             let promises = PROMISES.iter().try_for_each(|page| promises::check(&root, page));
             docs(true).and(promises).and_then(|()| guide::check(&root))
         }
-        ["language"] => language::check(&crates),
+        ["language"] => language::check(&crates).and_then(|()| examples::check(&crates)),
         ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {
             let files = pages.iter().map(|page| (&*page.name, &*page.text));
             write_files(Path::new(directory), files)

@@ -7,10 +7,11 @@ use std::thread;
 use ccm_testkit::may_take_long;
 
 /// Most calls that one sweep tries unless the tests may take long.
-const MOST: usize = 16;
+const MOST: usize = 8;
 
 /// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else some, evenly, of
-/// every `every`th call, all calls that sync, and the calls before, at and after each rename.
+/// every `every`th call, all calls that sync, and the calls before, at and after each rename. `CCM_FUZZ_SEED` chooses where
+/// they begin, so that others are tried each time.
 pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
     let all = 1..=calls.len();
     if may_take_long() {
@@ -22,7 +23,12 @@ pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
     };
     let chosen: Vec<usize> = all.filter(|number| (number - 1) % every == 0 || near(number - 1)).collect();
     let count = chosen.len().min(MOST);
-    (0..count).map(|next| chosen[next * chosen.len() / count]).collect()
+    let first = seed() % (chosen.len() / count.max(1)).max(1);
+    (0..count).map(|next| chosen[next * chosen.len() / count + first]).collect()
+}
+
+fn seed() -> usize {
+    std::env::var("CCM_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_default()
 }
 
 #[expect(clippy::print_stdout, reason = "whoever asks for the output wants to know how many")]
@@ -53,8 +59,9 @@ pub(crate) fn check_each<T: Send>(
     let few: Vec<&str> = wrong.iter().take(5).map(String::as_str).collect();
     assert!(
         wrong.is_empty(),
-        "{} of {tried} points are wrong, among them:\n{}",
+        "{} of {tried} points are wrong (seed {}), among them:\n{}",
         wrong.len(),
+        seed(),
         few.join("\n\n")
     );
     println!("{tried} points tried");

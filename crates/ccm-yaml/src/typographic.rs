@@ -42,7 +42,8 @@ const PLAIN_SPACE: &str = "write a plain space, or quote the text if it is meant
 
 const QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 
-/// Adds a hint to each error on a line with a typographic space.
+/// Adds a hint to each error on a line with a typographic space. Of an error whose first word has one, it is the only hint:
+/// what else it advises comes from the space, which is read as a letter.
 pub fn explain(source: SourceId, text: &str, diagnostics: &mut Diagnostics) {
     // Most manifests have none.
     if text.is_ascii() {
@@ -62,11 +63,21 @@ pub fn explain(source: SourceId, text: &str, diagnostics: &mut Diagnostics) {
             .collect();
         if let Some(name) = lines.iter().find_map(|line| space_in(line)) {
             let hint = format!("replace the {name} in this line, which is no space to YAML, by a plain one");
+            let first_words = error.labels.iter().filter(|label| label.span.source == source);
+            if first_words.take(1).any(|label| space_in(first_word(&text[label.span.range()])).is_some()) {
+                error.hints.clear();
+            }
             if !error.hints.contains(&hint) {
                 error.hints.push(hint);
             }
         }
     }
+}
+
+/// Returns the key or value at the beginning of a text.
+fn first_word(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.split_once(": ").map_or(line, |(key, _)| key)
 }
 
 /// Returns the name of the first typographic space in a text.

@@ -32,6 +32,9 @@ impl SyntaxError<'_> {
     }
 
     pub(super) fn text_after_quote(&self) -> Diagnostic {
+        if let Some(error) = self.closed_by_another() {
+            return error;
+        }
         let error = self.error("unexpected text after the closing quote");
         if self.text[..self.at].ends_with('\'') {
             return error.with_hint("write a quote as `''` in single quotes");
@@ -43,6 +46,22 @@ impl SyntaxError<'_> {
         let same_line = quote < self.at && !self.text[quote..self.at].contains(['\n', '\r']);
         let whole = if same_line && self.bracket.is_none() { rest_of_line(self.text, quote) } else { "" };
         error.with_hint(format!("if the quotes are part of the text, {}", quote_it(whole)))
+    }
+
+    /// Error of a quoted text that ends in a later line, with text behind it: what closes it is the opening quote of another.
+    fn closed_by_another(&self) -> Option<Diagnostic> {
+        let opening = extent::skip_to_content(self.text, self.read);
+        let quoted = self.text.get(opening..self.at)?;
+        let mark = quoted.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
+        let closing = opening + quoted.rfind(mark).filter(|_| quoted.contains(['\n', '\r']))?;
+        let error =
+            Diagnostic::error(DiagnosticKind::Syntax, self.span(opening, opening + 1), "unclosed quote");
+        let closing = self.span(closing, closing + 1);
+        Some(
+            error
+                .labelled(format!("this `{mark}` is closed in another line"))
+                .with_label(closing, "by this one"),
+        )
     }
 
     /// Error of an invalid escape in the double-quoted text at the error.

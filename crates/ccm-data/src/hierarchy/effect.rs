@@ -5,6 +5,9 @@ use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Span, Wildcard, Wildcards, 
 use super::{EntryOutcome, Hierarchy, OrderEntry};
 use crate::interpolation::{SplitText, TextPart, split};
 
+/// Facts that are always in lower case. Facter has them with a capital.
+pub const LOWER_CASE_FACTS: [&str; 3] = ["host.info.platformFamily", "host.info.platform", "host.info.os"];
+
 /// Name of the only entry of `order` where a manifest has overrides and no hierarchy.
 pub(super) const DEFAULT: &str = "default";
 
@@ -140,11 +143,14 @@ impl Hierarchy {
 struct EntryPattern {
     /// Literal text before the first expression, and that behind each expression.
     literals: Vec<String>,
+    /// `true` if the only expression is a fact that has no capitals.
+    is_lower_case: bool,
 }
 
 impl EntryPattern {
     fn of(entry: &str) -> Self {
         let mut literals = vec![String::new()];
+        let mut is_lower_case = true;
         match split(entry, false) {
             SplitText::Literal => entry.clone_into(&mut literals[0]),
             // The expansion reports the error.
@@ -153,12 +159,17 @@ impl EntryPattern {
                 for part in parts {
                     match (part, literals.last_mut()) {
                         (TextPart::Literal(literal), Some(last)) => last.push_str(&literal),
-                        _ => literals.push(String::new()),
+                        (TextPart::Expression { inner, .. }, _) => {
+                            is_lower_case &= has_no_capitals(entry[inner].trim());
+                            literals.push(String::new());
+                        }
+                        (TextPart::Literal(_), None) => {}
                     }
                 }
             }
         }
-        Self { literals }
+        let is_lower_case = is_lower_case && literals.len() == 2;
+        Self { literals, is_lower_case }
     }
 
     /// Returns the name of an entry without expressions.
@@ -175,7 +186,15 @@ impl EntryPattern {
             let expression = (number > 0).then_some(Wildcard::AnyCharacters);
             expression.into_iter().chain(literal.chars().map(Wildcard::Character))
         });
-        wildcards.collect::<Wildcards>().matches(name)
+        wildcards.collect::<Wildcards>().matches(name) && !self.lacks_capitals_of(name)
+    }
+
+    /// Returns `true` if a name that fits the literal texts has capitals that the expression never yields.
+    fn lacks_capitals_of(&self, name: &str) -> bool {
+        let [head, tail] = &self.literals[..] else { return false };
+        let value = name.strip_prefix(&**head).and_then(|rest| rest.strip_suffix(&**tail));
+        self.is_lower_case
+            && value.is_some_and(|value| value.contains(|part: char| part.is_ascii_uppercase()))
     }
 
     /// Returns the name that was probably meant by a similar one: for `famly:` and `family:debian`, `famly:debian`.
@@ -183,12 +202,27 @@ impl EntryPattern {
         if let Some(literal) = self.literal() {
             return closest(name, [literal]).map(str::to_owned);
         }
+        if self.lacks_capitals_of(name) {
+            let [head, tail] = &self.literals[..] else { return None };
+            let value = &name[head.len()..name.len() - tail.len()];
+            return Some(format!("{head}{}{tail}", value.to_lowercase()));
+        }
         let head = self.literals.first()?;
         let end = head.chars().next_back().filter(|end| !end.is_alphanumeric())?;
         let (word, rest) = name.split_once(end)?;
         let meant = closest(word, [head.strip_suffix(end)?])?;
         Some(format!("{meant}{end}{rest}"))
     }
+}
+
+/// Returns `true` for an expression that is one fact without capitals, or a text in lower case.
+fn has_no_capitals(expression: &str) -> bool {
+    let fact = expression.strip_prefix("Facts.").or_else(|| {
+        let path = expression.strip_prefix("lookup(")?.strip_suffix(')')?.trim_matches(['\'', '"']);
+        path.strip_prefix("facts.")
+    });
+    fact.is_some_and(|fact| LOWER_CASE_FACTS.contains(&fact))
+        || (expression.starts_with("lower(") && expression.find(')') == Some(expression.len() - 1))
 }
 
 #[cfg(test)]
@@ -210,6 +244,14 @@ mod tests {
             ("a{{ b }}c{{ d }}e", "ae", false),
             ("a{{ b }}a", "a", false),
             ("{{ a", "any", true),
+            ("os:{{ Facts.host.info.platform }}", "os:debian", true),
+            ("os:{{ Facts.host.info.platform }}", "os:Debian", false),
+            ("OS:{{Facts.host.info.platform}}", "OS:debian", true),
+            ("{{ lookup('facts.host.info.platformFamily') }}.x", "RedHat.x", false),
+            ("{{ lower(Data.role) }}", "Web", false),
+            ("{{ lower(Data.role) + upper(Data.x) }}", "Web", true),
+            ("{{ Facts.host.info.hostname }}", "Web1", true),
+            ("{{ Facts.host.info.platform }}-{{ Data.role }}", "debian-Web", true),
         ] {
             assert_eq!(EntryPattern::of(entry).matches(name), expected, "{entry} {name}");
         }
@@ -222,6 +264,7 @@ mod tests {
             ("os:{{ a }}", "role:web", None),
             ("{{ a }}", "web", None),
             ("prdo", "prod", Some("prdo")),
+            ("os:{{ Facts.host.info.platform }}", "os:Debian", Some("os:debian")),
         ] {
             assert_eq!(EntryPattern::of(entry).near(name).as_deref(), expected, "{entry} {name}");
         }

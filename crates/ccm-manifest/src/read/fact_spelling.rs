@@ -1,11 +1,9 @@
 //! Warnings about facts that are compared with a value that they never have, or in an order that is none.
 
+use ccm_data::hierarchy::LOWER_CASE_FACTS;
 use ccm_model::{Diagnostic, DiagnosticKind, SourceId, Span};
 
 use crate::resolve::messages::shown;
-
-/// Facts that are always in lower case. Facter has them with a capital.
-const LOWER_CASE: [&str; 3] = ["host.info.platformFamily", "host.info.platform", "host.info.os"];
 
 /// Facts that are compared with words of other programs, with the words of the kernel.
 const OTHER_WORDS: [(&str, &[(&str, &str)]); 1] = [(
@@ -50,7 +48,7 @@ pub(crate) fn warnings(source: SourceId, text: &str) -> Vec<Diagnostic> {
             found.push(Diagnostic::warning(DiagnosticKind::NoEffect, span, message).with_hint(hint));
         }
     };
-    for fact in LOWER_CASE {
+    for fact in LOWER_CASE_FACTS {
         search(fact, &|behind| in_capitals(fact, behind));
     }
     for (fact, words) in OTHER_WORDS {

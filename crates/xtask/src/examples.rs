@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::sources;
+
 /// Setting of a library whose comments have no examples. Looking for them takes seconds in each crate.
 const WITHOUT: &str = "doctest = false";
 
@@ -17,7 +19,8 @@ pub(crate) fn check(folder: &Path) -> Result<(), String> {
         }
         let manifest = path.join("Cargo.toml");
         let text = std::fs::read_to_string(&manifest).map_err(|error| failed(&manifest, error))?;
-        let has_examples = has_examples(&path.join("src")).map_err(|error| failed(&path, error))?;
+        let mut has_examples = false;
+        sources::visit(&path.join("src"), &mut |_, text| has_examples |= is_run(text))?;
         let advice = match (has_examples, text.contains(WITHOUT)) {
             (true, true) => "has examples that nobody runs: remove",
             (false, false) => "has no examples: write below `[lib]`",
@@ -26,19 +29,6 @@ pub(crate) fn check(folder: &Path) -> Result<(), String> {
         let _ = writeln!(found, "{} {advice} `{WITHOUT}`", path.display());
     }
     if found.is_empty() { Ok(()) } else { Err(found) }
-}
-
-fn has_examples(path: &Path) -> std::io::Result<bool> {
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            if has_examples(&entry?.path())? {
-                return Ok(true);
-            }
-        }
-        return Ok(false);
-    }
-    let is_source = path.extension().is_some_and(|extension| extension == "rs");
-    Ok(is_source && is_run(&std::fs::read_to_string(path)?))
 }
 
 /// Returns `true` if a doc comment of a source has a block of Rust.

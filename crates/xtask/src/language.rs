@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::sources;
+
 /// Words that begin a clause in place of a noun or a verb.
 const FORBIDDEN: &[&str] = &[
     "Whatever", "Who", "Whoever", "Whose", "Whether", "Which", "How", "However", "Where", "When", "Whenever",
@@ -12,23 +14,12 @@ const FORBIDDEN: &[&str] = &[
 /// Checks the sources below a folder. Each comment that begins with a forbidden word is an error.
 pub(crate) fn check(folder: &Path) -> Result<(), String> {
     let mut found = String::new();
-    read_below(folder, &mut found)?;
-    if found.is_empty() { Ok(()) } else { Err(found) }
-}
-
-fn read_below(path: &Path, found: &mut String) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path).map_err(failed)? {
-            read_below(&entry.map_err(failed)?.path(), found)?;
-        }
-    } else if path.extension().is_some_and(|extension| extension == "rs") {
-        let text = std::fs::read_to_string(path).map_err(failed)?;
-        for (number, first) in forbidden(&text) {
+    sources::visit(folder, &mut |path, text| {
+        for (number, first) in forbidden(text) {
             let _ = writeln!(found, "{}:{number}: begins with a clause: {first}", path.display());
         }
-    }
-    Ok(())
+    })?;
+    if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
 /// Returns the first lines of doc comments that begin with a forbidden word, with their numbers.

@@ -20,6 +20,7 @@ mod man;
 mod package;
 mod promises;
 mod properties;
+mod sources;
 mod types;
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::sources;
+
 /// Beginning of a comment with names of tests, separated by commas.
 const MARKER: &str = "<!-- tests: ";
 
@@ -20,10 +22,10 @@ pub(crate) fn check(root: &Path, page: &str) -> Result<(), String> {
 pub(crate) fn undefined<'n>(
     root: &Path,
     names: impl Iterator<Item = &'n str>,
-) -> std::io::Result<Vec<String>> {
+) -> Result<Vec<String>, String> {
     let mut missing: BTreeSet<String> = names.map(|name| format!("fn {name}(")).collect();
     for folder in ["crates", "tests"] {
-        remove_defined(&root.join(folder), &mut missing)?;
+        sources::visit(&root.join(folder), &mut |_, text| missing.retain(|name| !text.contains(&**name)))?;
     }
     Ok(missing.iter().map(|name| name[3..name.len() - 1].to_owned()).collect())
 }
@@ -31,18 +33,4 @@ pub(crate) fn undefined<'n>(
 fn named(page: &str) -> impl Iterator<Item = &str> {
     let comments = page.split(MARKER).skip(1).filter_map(|rest| rest.split("-->").next());
     comments.flat_map(|names| names.split(',').map(str::trim))
-}
-
-fn remove_defined(folder: &Path, missing: &mut BTreeSet<String>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            remove_defined(&path, missing)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = std::fs::read_to_string(&path)?;
-            missing.retain(|name| !text.contains(name.as_str()));
-        }
-    }
-    Ok(())
 }

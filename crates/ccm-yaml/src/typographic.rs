@@ -63,8 +63,8 @@ pub fn explain(source: SourceId, text: &str, diagnostics: &mut Diagnostics) {
             .collect();
         if let Some(name) = lines.iter().find_map(|line| space_in(line)) {
             let hint = format!("replace the {name} in this line, which is no space to YAML, by a plain one");
-            let first_words = error.labels.iter().filter(|label| label.span.source == source);
-            if first_words.take(1).any(|label| space_in(first_word(&text[label.span.range()])).is_some()) {
+            let place = error.labels.iter().find(|label| label.span.source == source);
+            if place.is_some_and(|label| space_in(first_word(&text[label.span.range()])).is_some()) {
                 error.hints.clear();
             }
             if !error.hints.contains(&hint) {

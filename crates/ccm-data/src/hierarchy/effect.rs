@@ -157,13 +157,16 @@ impl EntryPattern {
             SplitText::Errors(_) => literals.push(String::new()),
             SplitText::Parts(parts) => {
                 for part in parts {
-                    match (part, literals.last_mut()) {
-                        (TextPart::Literal(literal), Some(last)) => last.push_str(&literal),
-                        (TextPart::Expression { inner, .. }, _) => {
+                    match part {
+                        TextPart::Literal(literal) => {
+                            if let Some(last) = literals.last_mut() {
+                                last.push_str(&literal);
+                            }
+                        }
+                        TextPart::Expression { inner, .. } => {
                             is_lower_case &= has_no_capitals(entry[inner].trim());
                             literals.push(String::new());
                         }
-                        (TextPart::Literal(_), None) => {}
                     }
                 }
             }
@@ -186,15 +189,15 @@ impl EntryPattern {
             let expression = (number > 0).then_some(Wildcard::AnyCharacters);
             expression.into_iter().chain(literal.chars().map(Wildcard::Character))
         });
-        wildcards.collect::<Wildcards>().matches(name) && !self.lacks_capitals_of(name)
+        wildcards.collect::<Wildcards>().matches(name) && self.without_capitals(name).is_none()
     }
 
-    /// Returns `true` if a name that fits the literal texts has capitals that the expression never yields.
-    fn lacks_capitals_of(&self, name: &str) -> bool {
-        let [head, tail] = &self.literals[..] else { return false };
-        let value = name.strip_prefix(&**head).and_then(|rest| rest.strip_suffix(&**tail));
-        self.is_lower_case
-            && value.is_some_and(|value| value.contains(|part: char| part.is_ascii_uppercase()))
+    /// Returns what is meant by a name that fits the literal texts, and has capitals that the expression never yields.
+    fn without_capitals(&self, name: &str) -> Option<String> {
+        let [head, tail] = &self.literals[..] else { return None };
+        let value = name.strip_prefix(&**head)?.strip_suffix(&**tail)?;
+        let is_in_vain = self.is_lower_case && value.contains(|part: char| part.is_ascii_uppercase());
+        is_in_vain.then(|| format!("{head}{}{tail}", value.to_lowercase()))
     }
 
     /// Returns the name that was probably meant by a similar one: for `famly:` and `family:debian`, `famly:debian`.
@@ -202,10 +205,8 @@ impl EntryPattern {
         if let Some(literal) = self.literal() {
             return closest(name, [literal]).map(str::to_owned);
         }
-        if self.lacks_capitals_of(name) {
-            let [head, tail] = &self.literals[..] else { return None };
-            let value = &name[head.len()..name.len() - tail.len()];
-            return Some(format!("{head}{}{tail}", value.to_lowercase()));
+        if let Some(meant) = self.without_capitals(name) {
+            return Some(meant);
         }
         let head = self.literals.first()?;
         let end = head.chars().next_back().filter(|end| !end.is_alphanumeric())?;

@@ -53,7 +53,7 @@ impl SyntaxError<'_> {
         let opening = extent::skip_to_content(self.text, self.read);
         let quoted = self.text.get(opening..self.at)?;
         let mark = quoted.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
-        let closing = opening + quoted.rfind(mark).filter(|_| quoted.contains(['\n', '\r']))?;
+        let closing = opening + quoted.rfind(mark).filter(|at| quoted[..*at].contains(['\n', '\r']))?;
         let error =
             Diagnostic::error(DiagnosticKind::Syntax, self.span(opening, opening + 1), "unclosed quote");
         let closing = self.span(closing, closing + 1);

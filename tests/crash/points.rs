@@ -7,7 +7,7 @@ use std::thread;
 use ccm_testkit::may_take_long;
 
 /// Most calls that one sweep tries unless the tests may take long.
-const MOST: usize = 8;
+const MOST: usize = 16;
 
 /// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else some, evenly, of
 /// every `every`th call, all calls that sync, and the calls before, at and after each rename. `CCM_FUZZ_SEED` chooses where
@@ -22,9 +22,29 @@ pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
         is(at, "fsync") || is(at, "fdatasync") || (at.saturating_sub(1)..=at + 1).any(|at| is(at, "rename"))
     };
     let chosen: Vec<usize> = all.filter(|number| (number - 1) % every == 0 || near(number - 1)).collect();
+    spread(&chosen, seed())
+}
+
+/// Returns at most [`MOST`] of the numbers, evenly. The seed chooses which.
+fn spread(chosen: &[usize], seed: usize) -> Vec<usize> {
     let count = chosen.len().min(MOST);
-    let first = seed() % (chosen.len() / count.max(1)).max(1);
+    let first = seed % (chosen.len() / count.max(1)).max(1);
     (0..count).map(|next| chosen[next * chosen.len() / count + first]).collect()
+}
+
+#[test]
+fn seeds_choose_other_points_and_reach_nearly_all() {
+    assert!(spread(&[], 3).is_empty());
+    for length in [1, MOST - 1, MOST, MOST + 1, 100, 1000] {
+        let all: Vec<usize> = (1..=length).collect();
+        let mut reached = std::collections::BTreeSet::new();
+        for seed in 0..length {
+            let some = spread(&all, seed);
+            assert_eq!(some.len(), length.min(MOST));
+            reached.extend(some);
+        }
+        assert!(reached.len() >= length / MOST * length.min(MOST), "{length}: {}", reached.len());
+    }
 }
 
 fn seed() -> usize {

@@ -1,7 +1,7 @@
 //! Attacks from inside of sandboxes, in every combination of users and layers that this machine offers.
 //!
 //! A probe is one attempt to get out. This program makes all probes when ccm starts it again in a sandbox, and
-//! compares each result with the promise of `docs/safe-commands.md`.
+//! compares each result with the promise of `docs/internals/safe-commands.md`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,

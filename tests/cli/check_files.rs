@@ -236,7 +236,7 @@ fn no_report_holds_a_password() {
 
 #[test]
 fn the_rules_of_the_page_are_valid() {
-    let page = std::fs::read_to_string(repository("docs/check-files.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/use/check-files.md")).expect("the page");
     let blocks = page.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next());
     let mut count = 0;
     for block in blocks.filter(|block| !block.contains("gossfile:")) {

@@ -20,16 +20,21 @@ struct Block {
     before: String,
 }
 
+/// Folders of pages for users.
+const FOLDERS: [&str; 6] =
+    ["docs", "docs/start", "docs/use", "docs/reference", "docs/reference/types", "docs/internals"];
+
 /// Every page for users with its blocks.
 fn pages() -> Vec<(String, Vec<Block>)> {
-    let entries = std::fs::read_dir(repository("docs")).expect("the documentation");
-    let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file());
-    let mut pages: Vec<(String, Vec<Block>)> = paths
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).expect("a page");
-            (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), blocks(&text))
-        })
-        .collect();
+    let mut pages: Vec<(String, Vec<Block>)> = Vec::new();
+    for folder in FOLDERS {
+        let entries = std::fs::read_dir(repository(folder)).expect("the documentation");
+        let names = entries.map(|entry| entry.expect("an entry").file_name().display().to_string());
+        for path in names.map(|name| format!("{folder}/{name}")).filter(|path| path.ends_with(".md")) {
+            let text = std::fs::read_to_string(repository(&path)).expect("a page");
+            pages.push((path, blocks(&text)));
+        }
+    }
     pages.sort_by(|one, other| one.0.cmp(&other.0));
     pages
 }
@@ -114,7 +119,7 @@ fn expressions_have_the_documented_values() {
 
 #[test]
 fn the_hierarchy_has_the_documented_result() {
-    let page = std::fs::read_to_string(repository("docs/data.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/reference/data.md")).expect("the page");
     let data = blocks(&page).into_iter().find(|block| block.before == "<!-- file data.yaml -->");
     let data = data.expect("the hierarchy").text;
     for merge in ["first", "deep"] {
@@ -168,7 +173,8 @@ const AROUND: &str = "
 
 #[test]
 fn the_examples_of_exec_are_valid() {
-    let (_, blocks) = pages().into_iter().find(|(page, _)| page == "exec.md").expect("the page");
+    let (_, blocks) =
+        pages().into_iter().find(|(page, _)| page == "docs/reference/types/exec.md").expect("the page");
     let mut count = 0;
     for block in blocks.iter().filter(|block| block.language == "yaml") {
         let is_manifest = block.text.lines().any(|line| line == "ccm:");
@@ -195,7 +201,7 @@ fn the_examples_of_exec_are_valid() {
 
 #[test]
 fn the_documented_expectations_hold() {
-    let page = std::fs::read_to_string(repository("docs/exec.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/reference/types/exec.md")).expect("the page");
     let expected =
         page.lines().find(|line| line.trim_start().starts_with("stdout: matches(")).expect("an example");
     let scratch = Scratch::new();

@@ -46,14 +46,14 @@ fn every_type_has_a_page_and_an_example() {
         let paths = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
         paths.map(|path| std::fs::read_to_string(path).expect("text")).collect()
     };
-    let pages = texts("docs", "md");
+    let pages = [texts("docs/reference", "md"), texts("docs/reference/types", "md")].concat();
     let manifests = [texts("examples", "yaml"), texts("manifests", "yaml")].concat();
     let mut missing = Vec::new();
     for found in Session::open(Config::default()).types() {
         let name = found.name();
         let marker = format!("<!-- properties of {name} -->");
         if !pages.iter().any(|page| page.contains(&marker)) {
-            missing.push(format!("docs/{name}.md, with `{marker}` and `<!-- end -->`"));
+            missing.push(format!("docs/reference/types/{name}.md, with `{marker}` and `<!-- end -->`"));
         }
         if !manifests.iter().any(|text| text.contains(&format!("- {name}:"))) {
             missing.push(format!(

@@ -115,7 +115,7 @@ fn commands(page: &str) -> String {
 #[test]
 fn the_commands_about_many_machines_do_what_the_pages_say() {
     for (page, signers) in PAGES {
-        let text = fs::read_to_string(repository(&format!("docs/{page}"))).expect("a page");
+        let text = fs::read_to_string(repository(&format!("docs/use/{page}"))).expect("a page");
         let words = text.split_whitespace().count();
         assert!(words <= MAX_WORDS, "{page} has {words} words");
         let commands = commands(&text);

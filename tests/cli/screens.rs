@@ -104,7 +104,7 @@ fn screens() -> Vec<(&'static str, Called)> {
 
 #[test]
 fn the_documentation_shows_what_a_run_prints() {
-    let page = std::fs::read_to_string(repository("docs/report.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/reference/report.md")).expect("the page");
     let mut differences = String::new();
     let owner = owner();
     for (name, called) in screens() {
@@ -115,5 +115,5 @@ fn the_documentation_shows_what_a_run_prints() {
             let _ = writeln!(differences, "{block}");
         }
     }
-    assert!(differences.is_empty(), "docs/report.md lacks:\n{differences}");
+    assert!(differences.is_empty(), "docs/reference/report.md lacks:\n{differences}");
 }

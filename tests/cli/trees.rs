@@ -168,7 +168,7 @@ fn engines_of_the_original_are_refused_and_tools_that_fail_change_nothing() {
         scratch.write("m.yaml", manifest.replace("ROOT", &scratch.at("made")));
         let refused = apply(&scratch, &[]);
         assert_eq!(refused.code, 1, "{}", refused.shown());
-        assert!(refused.stderr.contains("docs/scaffold.md"), "{}", refused.shown());
+        assert!(refused.stderr.contains("docs/reference/types/scaffold.md"), "{}", refused.shown());
     }
     for command in ["'false'", "no-such-program-4711"] {
         let scratch = scaffold();

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn documentation_lists_every_class() {
-        let documentation = include_str!("../../../docs/guard.md");
+        let documentation = include_str!("../../../docs/reference/guard.md");
         for class in GuardClass::all() {
             let [tool, apply] =
                 [Caller::Tool, Caller::Apply].map(|caller| class.default_verdict(caller).name());

@@ -11,12 +11,12 @@ use crate::caller::ToolCaller;
 
 /// Pages of the documentation that are about tools. Others are installed beside ccm.
 const PAGES: [(&str, &str); 6] = [
-    ("tools", include_str!("../../../docs/tools.md")),
-    ("mcp", include_str!("../../../docs/mcp.md")),
-    ("policy", include_str!("../../../docs/policy.md")),
-    ("safe-commands", include_str!("../../../docs/safe-commands.md")),
-    ("approvals", include_str!("../../../docs/approvals.md")),
-    ("audit", include_str!("../../../docs/audit.md")),
+    ("tools", include_str!("../../../docs/use/tools.md")),
+    ("mcp", include_str!("../../../docs/use/mcp.md")),
+    ("policy", include_str!("../../../docs/reference/policy.md")),
+    ("safe-commands", include_str!("../../../docs/internals/safe-commands.md")),
+    ("approvals", include_str!("../../../docs/use/approvals.md")),
+    ("audit", include_str!("../../../docs/use/audit.md")),
 ];
 
 /// Permission of everybody to read a file.

@@ -126,6 +126,6 @@ mod tests {
     fn names_of_something_new_need_not_exist() {
         assert_eq!(existing_part("docs/NAME.md"), "docs/");
         assert_eq!(existing_part("crates/*/src/lib.rs"), "crates/");
-        assert_eq!(existing_part("docs/exec.md"), "docs/exec.md");
+        assert_eq!(existing_part("docs/reference/types/exec.md"), "docs/reference/types/exec.md");
     }
 }

@@ -1,7 +1,7 @@
 //! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language`, `cargo xtask man DIR`,
 //! `cargo xtask completions DIR` and `cargo xtask package`.
 //!
-//! `docs` writes the generated parts of README.md, docs/*.md and docs/developing/*.md, each between a marker and
+//! `docs` writes the generated parts of README.md and of every page below docs, each between a marker and
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
 //! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
 //! With `--check` it also looks for the tests that SECURITY.md names, and for the files, folders and tests that the guide
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Pages whose promises name their tests.
-const PROMISES: [&str; 3] = ["SECURITY.md", "docs/safe-commands.md", "docs/secrets.md"];
+const PROMISES: [&str; 3] = ["SECURITY.md", "docs/internals/safe-commands.md", "docs/use/secrets.md"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -78,8 +78,7 @@ fn write_files<'f>(
 /// Writes every generated table, or with `check` returns an error for the first that is out of date.
 fn docs(check: bool) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut paths = pages_in(&root.join("docs"))?;
-    paths.extend(pages_in(&root.join(guide::FOLDER))?);
+    let mut paths = pages_below(&root.join("docs"))?;
     paths.push(root.join("README.md"));
     paths.sort();
     let mut pages = Vec::new();
@@ -107,6 +106,18 @@ fn pages_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    Ok(paths)
+}
+
+/// Returns the paths of the pages in a folder and in all folders below it.
+fn pages_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut paths = pages_in(folder)?;
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            paths.extend(pages_below(&entry.path())?);
+        }
+    }
     Ok(paths)
 }
 

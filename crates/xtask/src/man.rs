@@ -46,7 +46,7 @@ pub(crate) fn pages(documentation: &Path) -> Result<Vec<File>, String> {
         let path = documentation.join(name);
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    let running = read("running.md")?;
+    let running = read("reference/running.md")?;
     let sources = PageSources {
         date: date()?,
         version: format!("ccm {}", env!("CARGO_PKG_VERSION")),
@@ -57,7 +57,7 @@ pub(crate) fn pages(documentation: &Path) -> Result<Vec<File>, String> {
     root.build();
     let mut pages = Vec::new();
     add_pages(&root, &[], &sources, &mut pages)?;
-    let manifests = manifest::pages(&read("manifest.md")?, &sources).into_iter();
+    let manifests = manifest::pages(&read("reference/manifest.md")?, &sources).into_iter();
     pages.extend(manifests.map(|(name, text)| File { name: format!("{name}.5"), text: portable(&text) }));
     Ok(pages)
 }

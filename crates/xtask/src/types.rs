@@ -12,15 +12,22 @@ pub(crate) fn list(page: &Path, pages: &[(PathBuf, String)]) -> Result<String, S
         let marker = format!("{PROPERTIES}{name} -->");
         let of_type = pages.iter().find(|(_, text)| text.contains(&marker));
         let (path, _) = of_type.ok_or_else(|| {
-            format!("no page has the properties of `{name}`: write docs/{name}.md with `{marker}` and `<!-- end -->`")
+            format!("no page has the properties of `{name}`: write docs/reference/types/{name}.md with `{marker}` and `<!-- end -->`")
         })?;
         list += &format!("- [{name}]({}): {}\n", link(page, path), found.summary());
     }
     Ok(list)
 }
 
-/// Returns the link from one page to another one, which is beside it or below its folder.
+/// Returns the link from one page to another one.
 fn link(from: &Path, to: &Path) -> String {
     let folder = from.parent().unwrap_or(from);
-    to.strip_prefix(folder).unwrap_or(to).display().to_string()
+    let mut up = PathBuf::new();
+    for above in folder.ancestors() {
+        if let Ok(below) = to.strip_prefix(above) {
+            return up.join(below).display().to_string();
+        }
+        up.push("..");
+    }
+    to.display().to_string()
 }

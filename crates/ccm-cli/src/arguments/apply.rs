@@ -27,7 +27,7 @@ Examples:
   ssh web1 ccm apply - < site.yaml                 on another machine
 
 Exit codes: `ccm help`.
-Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
+Documentation: /usr/share/doc/ccm/reference/running.md, or docs/reference/running.md";
 
 const OUTPUT: &str = "Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or \
                       one JSON document at the end";

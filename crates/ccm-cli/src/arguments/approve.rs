@@ -18,7 +18,7 @@ Examples:
 
 Exit codes: 0 approved, 1 not approved.
 
-Documentation: /usr/share/doc/ccm/approvals.md, or docs/approvals.md in the source";
+Documentation: /usr/share/doc/ccm/use/approvals.md, or docs/use/approvals.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -23,7 +23,7 @@ pub(crate) enum AuditCommand {
     Export(AuditExportArguments),
 }
 
-const DOCUMENTATION: &str = "Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
+const DOCUMENTATION: &str = "Documentation: /usr/share/doc/ccm/use/audit.md, or docs/use/audit.md";
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
 
 Exit codes: 0 made, 1 not made.
 
-Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
+Documentation: /usr/share/doc/ccm/use/audit.md, or docs/use/audit.md";
 
 const LOG_EXAMPLES: &str = "\
 Examples:
@@ -43,7 +43,7 @@ Examples:
 
 The lines are not verified; `ccm audit verify` does that.
 
-Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
+Documentation: /usr/share/doc/ccm/use/audit.md, or docs/use/audit.md";
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
@@ -54,7 +54,7 @@ Examples:
 
 Exit codes: 0 nobody has changed the log, 1 somebody has, or the log can't be read.
 
-Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
+Documentation: /usr/share/doc/ccm/use/audit.md, or docs/use/audit.md";
 
 #[derive(Args, Debug)]
 #[command(after_help = INIT_EXAMPLES)]

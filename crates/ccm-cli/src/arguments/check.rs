@@ -18,7 +18,7 @@ Examples:
   ccm check goss.yaml --retry-timeout 30s          wait until a service has come up
   ccm check goss.yaml --output nagios              check for a monitoring system
 
-Documentation: /usr/share/doc/ccm/check-files.md, or docs/check-files.md in the source";
+Documentation: /usr/share/doc/ccm/use/check-files.md, or docs/use/check-files.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]

@@ -11,7 +11,7 @@ Examples:
   ccm completions zsh > ~/.zfunc/_ccm              with ~/.zfunc in $fpath
   ccm completions fish > ~/.config/fish/completions/ccm.fish
 
-Documentation: /usr/share/doc/ccm/shell-completion.md, or docs/shell-completion.md in the source";
+Documentation: /usr/share/doc/ccm/use/shell-completion.md, or docs/use/shell-completion.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -13,7 +13,7 @@ Examples:
   ccm eval 'Data.port + 1' --hiera data.yaml
   ccm eval 'file(\"/etc/hostname\")' --explain
 
-Documentation: /usr/share/doc/ccm/expressions.md, or docs/expressions.md in the source";
+Documentation: /usr/share/doc/ccm/reference/expressions.md, or docs/reference/expressions.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("output", ExplainedFormat::or_text))]

@@ -17,7 +17,7 @@ Custom facts come from these files. Later files override earlier ones, and maps 
 Links, special files and files of more than 1 MiB are skipped with a warning; as root also files
 that another user owns or can write. No file is ever run.
 
-Documentation: /usr/share/doc/ccm/facts.md, or docs/facts.md in the source";
+Documentation: /usr/share/doc/ccm/reference/facts.md, or docs/reference/facts.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -11,7 +11,7 @@ Examples:
   ccm graph site.yaml
   ccm graph site.yaml --output dot | dot -Tsvg > site.svg
 
-Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
+Documentation: /usr/share/doc/ccm/reference/running.md, or docs/reference/running.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]

@@ -27,7 +27,7 @@ With --env, the name of a variable consists of the keys of the value, in capital
 Characters that a name can't have become `_`. Two values with the same name are an error. Lists are
 JSON, and null is empty.
 
-Documentation: /usr/share/doc/ccm/data.md, or docs/data.md in the source";
+Documentation: /usr/share/doc/ccm/reference/data.md, or docs/reference/data.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("output", ExplainedFormat::or_text))]

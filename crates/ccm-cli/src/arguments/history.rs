@@ -17,7 +17,7 @@ Examples:
   ccm history last exec#build                      show what an exec printed
   ccm history last --slowest                       list the resources that took longest
 
-Documentation: /usr/share/doc/ccm/history.md, or docs/history.md in the source";
+Documentation: /usr/share/doc/ccm/use/history.md, or docs/use/history.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -12,7 +12,7 @@ Examples:
 
 The manifest has comments that explain it. It writes only below your home directory.
 
-Documentation: /usr/share/doc/ccm/manifest.md, or docs/manifest.md in the source";
+Documentation: /usr/share/doc/ccm/reference/manifest.md, or docs/reference/manifest.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -17,7 +17,7 @@ If this machine has a service of tools (ccm-tool.socket), other users than root 
 Exit codes: 0 the client has closed its side, 1 nothing could be offered, 64 bad usage, 129/130/131/143 ended by
 HUP/INT/QUIT/TERM.
 
-Documentation: /usr/share/doc/ccm/mcp.md, or docs/mcp.md in the source";
+Documentation: /usr/share/doc/ccm/use/mcp.md, or docs/use/mcp.md";
 
 /// Set of tools, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

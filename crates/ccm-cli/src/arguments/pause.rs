@@ -13,7 +13,7 @@ Examples:
   ccm pause                                        show whether they wait, until when and why
   ccm pause --end                                  end the pause
 
-Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
+Documentation: /usr/share/doc/ccm/reference/running.md, or docs/reference/running.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -26,7 +26,7 @@ const SHOW_AFTER_HELP: &str = "\
 The policy of this machine is /etc/ccm/policy.yaml with /etc/ccm/policy.d/*.yaml. For a user other than root, the
 user's own $XDG_CONFIG_HOME/ccm/policy.yaml, or ~/.config/ccm/policy.yaml, can make it stricter.
 
-Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
+Documentation: /usr/share/doc/ccm/reference/policy.md, or docs/reference/policy.md";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -38,7 +38,7 @@ user's own $XDG_CONFIG_HOME/ccm/policy.yaml, or ~/.config/ccm/policy.yaml, can m
 
 Exit codes: 0 valid, 1 not valid.
 
-Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
+Documentation: /usr/share/doc/ccm/reference/policy.md, or docs/reference/policy.md";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -50,7 +50,7 @@ Examples:
 Exit codes: 0 allowed, 5 denied, 7 approval required, 1 the policy can't be used. With --batch: 0 if every line
 was judged.
 
-Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
+Documentation: /usr/share/doc/ccm/reference/policy.md, or docs/reference/policy.md";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
@@ -64,7 +64,7 @@ A file of tests lists commands below callers and verdicts:
 
 Exit codes: 0 all verdicts are as expected, 4 one is not, 1 nothing could be compared.
 
-Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
+Documentation: /usr/share/doc/ccm/reference/policy.md, or docs/reference/policy.md";
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PolicyFileArguments {

@@ -16,14 +16,14 @@ Examples:
   ccm release build site --channel web --version 7 --wave 1%:0s --wave 10%:1h --wave 100%:5h --splay 1m --out web.release
 
 The bundle is written beside the release, under its digest.
-Documentation: /usr/share/doc/ccm/releases.md, or docs/releases.md in the source";
+Documentation: /usr/share/doc/ccm/use/releases.md, or docs/use/releases.md";
 
 const VERIFY_EXAMPLES: &str = "\
 Example:
   ccm release verify base.release --signers /etc/ccm/signers
 
 Exit codes: 0 the release counts, 1 it does not.
-Documentation: /usr/share/doc/ccm/releases.md, or docs/releases.md in the source";
+Documentation: /usr/share/doc/ccm/use/releases.md, or docs/use/releases.md";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReleaseCommand {

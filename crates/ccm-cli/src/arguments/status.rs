@@ -19,7 +19,7 @@ Examples:
 With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN). The last example
 writes metrics for the textfile collector of Prometheus' node exporter.
 
-Documentation: /usr/share/doc/ccm/history.md, or docs/history.md in the source";
+Documentation: /usr/share/doc/ccm/use/history.md, or docs/use/history.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]

@@ -38,14 +38,14 @@ Examples:
 
 All options of `ccm apply` that suit a timer are passed on to it. Relative paths become absolute.
 
-Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
   ccm timer list
   ccm timer list --user --output json
 
-Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md";
 
 const MIGRATE_EXAMPLES: &str = "\
 Examples:
@@ -54,7 +54,7 @@ Examples:
 
 The new timer has the drop-ins and options of the old one. A migration that fails leaves both as they were.
 
-Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md";
 
 const REMOVE_EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ Examples:
 
 A run that is going on ends by itself.
 
-Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md";
 
 const MANIFEST: &str = "Manifest, a YAML file";
 const EVENTS_FILE: &str = "Also append the events to this file, a line of JSON each";

@@ -15,7 +15,7 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done, 4 the command failed, 5 refused by the policy, 7 an approval is required or has ended, 1 nothing
 could be tried, 64 bad usage or input.
 
-Documentation: /usr/share/doc/ccm/tools.md, or docs/tools.md in the source";
+Documentation: /usr/share/doc/ccm/use/tools.md, or docs/use/tools.md";
 
 const EXEC_HELP: &str = "\
 Examples:
@@ -26,7 +26,7 @@ Examples:
 Exit codes: 0 done, 4 the command failed, 5 refused by the policy, 7 an approval is required or has ended, 1 nothing
 could be tried, 64 bad usage or input.
 
-Documentation: /usr/share/doc/ccm/tools.md, or docs/tools.md in the source";
+Documentation: /usr/share/doc/ccm/use/tools.md, or docs/use/tools.md";
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]

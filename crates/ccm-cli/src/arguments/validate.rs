@@ -15,7 +15,7 @@ Examples:
   ccm validate --from https://example.com/base.release --signers signers
 
 `ccm facts --yaml` on a machine writes a file for --facts and --matrix.
-Documentation: /usr/share/doc/ccm/validate.md, or docs/validate.md in the source";
+Documentation: /usr/share/doc/ccm/use/validate.md, or docs/use/validate.md";
 
 const FACTS: &str = "Use only the facts in this YAML or JSON file, and none of this machine; repeatable";
 

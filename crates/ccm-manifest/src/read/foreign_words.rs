@@ -119,7 +119,7 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     (
         "scaffold",
         &["left_delimiter", "right_delimiter"],
-        "remove it: Jinja templates have `{{ … }}` and `{% … %}`, as docs/scaffold.md shows",
+        "remove it: Jinja templates have `{{ … }}` and `{% … %}`, as docs/reference/types/scaffold.md shows",
     ),
     ("scaffold", &["target", "dest", "path"], "write the path as the name: `- /PATH: {…}`"),
     ("file", &["validation", "verify"], "write `validate`"),

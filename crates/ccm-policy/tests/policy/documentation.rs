@@ -4,8 +4,8 @@ use ccm_policy::{Caller, Policy};
 
 use crate::rules_on_commands::{check, policy_of};
 
-const GUARD: &str = include_str!("../../../../docs/guard.md");
-const POLICY: &str = include_str!("../../../../docs/policy.md");
+const GUARD: &str = include_str!("../../../../docs/reference/guard.md");
+const POLICY: &str = include_str!("../../../../docs/reference/policy.md");
 
 /// Returns the policies of a page, in order.
 fn policies(page: &str) -> Vec<Policy> {

@@ -69,7 +69,7 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     let state_directory = if is_system && !request.has_state_directory { STATE_DIRECTORY } else { "" };
     let text = UnitText::new(comment(scope)).lines(SERVICE_COMMENT).section("Unit");
     let text = text.directive("Description", description(request));
-    let text = text.directive("Documentation", "man:ccm-timer(1) file:/usr/share/doc/ccm/timer.md");
+    let text = text.directive("Documentation", "man:ccm-timer(1) file:/usr/share/doc/ccm/use/timer.md");
     let text = on_failure(text, request);
     let text = text.lines(CONDITION_COMMENT).directive("ConditionFileIsExecutable", &request.program);
     let text = text.lines(network).lines("\n").section("Service").directive("Type", "oneshot");

@@ -81,7 +81,7 @@ fn add_generated(
     Ok(())
 }
 
-/// Adds the pages of the documentation, side by side, and the manifests that they refer to.
+/// Adds the pages of the documentation in their folders, and the manifests that they refer to.
 fn add_documentation(items: &mut PackageItems, root: &Path) -> Result<(), String> {
     let mut pages = vec![
         ("README.md".to_owned(), "README.md".to_owned()),

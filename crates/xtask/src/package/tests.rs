@@ -162,7 +162,7 @@ fn pages_of_the_checkout_are_installed_with_their_links() {
             "usr/lib/systemd/system/ccm-apply@.timer",
             "usr/lib/systemd/system/ccm-tool.socket",
             "usr/lib/systemd/system/ccm-tool@.service",
-            "usr/share/doc/ccm/running.md",
+            "usr/share/doc/ccm/reference/running.md",
             "usr/share/doc/ccm/examples/hello.yaml",
             "usr/share/doc/ccm/manifests/base.yaml",
             "etc/ccm/facts.d",

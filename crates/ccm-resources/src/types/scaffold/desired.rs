@@ -99,7 +99,8 @@ impl DesiredScaffold {
 }
 
 fn engine_error(engine: &str) -> Option<PropertyError> {
-    const MANUAL: &str = "write the templates for Jinja, as docs/scaffold.md shows, and remove `engine`";
+    const MANUAL: &str =
+        "write the templates for Jinja, as docs/reference/types/scaffold.md shows, and remove `engine`";
     let shown = engine.escape_debug();
     match engine {
         "jinja" => None,

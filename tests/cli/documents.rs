@@ -29,8 +29,10 @@ fn pages() -> Vec<(String, Vec<Block>)> {
     let mut pages: Vec<(String, Vec<Block>)> = Vec::new();
     for folder in FOLDERS {
         let entries = std::fs::read_dir(repository(folder)).expect("the documentation");
-        let names = entries.map(|entry| entry.expect("an entry").file_name().display().to_string());
-        for path in names.map(|name| format!("{folder}/{name}")).filter(|path| path.ends_with(".md")) {
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            let name = path.file_name().unwrap_or_default().display();
+            let path = format!("{folder}/{name}");
             let text = std::fs::read_to_string(repository(&path)).expect("a page");
             pages.push((path, blocks(&text)));
         }

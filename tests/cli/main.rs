@@ -47,6 +47,7 @@ mod json;
 mod lock;
 mod machine_policy;
 mod manifests;
+mod manual;
 mod many_machines;
 mod mistakes;
 mod packages;

@@ -4,8 +4,9 @@
 //! `docs` writes the generated parts of README.md and of every page below docs, each between a marker and
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
 //! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
-//! With `--check` it also looks for the tests that SECURITY.md names, and for the files, folders and tests that the guide
-//! for people who change ccm names. `language` checks doc comments, and that their examples are run.
+//! With `--check` it also follows every link of the pages, and looks for the tests that SECURITY.md names, and for the
+//! files, folders and tests that the guide for people who change ccm names. `language` checks doc comments, and that
+//! their examples are run.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
@@ -18,6 +19,7 @@ mod language;
 mod lists;
 mod man;
 mod package;
+mod page_links;
 mod promises;
 mod properties;
 mod sources;
@@ -37,7 +39,10 @@ fn main() -> ExitCode {
         ["docs", "--check"] => {
             let root = crates.join("..");
             let promises = PROMISES.iter().try_for_each(|page| promises::check(&root, page));
-            docs(true).and(promises).and_then(|()| guide::check(&root))
+            docs(true)
+                .and(promises)
+                .and_then(|()| guide::check(&root))
+                .and_then(|()| page_links::check(&root))
         }
         ["language"] => language::check(&crates).and_then(|()| examples::check(&crates)),
         ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {

@@ -130,7 +130,7 @@ fn add_documentation(items: &mut PackageItems, root: &Path) -> Result<(), String
 }
 
 /// Returns `true` for the path of a page of the documentation.
-pub(super) fn is_page(path: &str) -> bool {
+pub(crate) fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 

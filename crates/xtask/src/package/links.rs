@@ -27,7 +27,7 @@ pub(super) fn with_links_to(targets: &[(String, String)], source: &str, target: 
 }
 
 /// Returns the range and the target of each link of a page.
-pub(super) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> {
+pub(crate) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> {
     let events = Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter();
     events.filter_map(|(event, range)| match event {
         Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }) => {
@@ -38,7 +38,7 @@ pub(super) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> 
 }
 
 /// Returns the path that a link of a page leads to.
-pub(super) fn joined(page: &str, link: &str) -> String {
+pub(crate) fn joined(page: &str, link: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in link.split('/') {

@@ -1,0 +1,89 @@
+//! Links of the pages: every file, folder and heading that one leads to exists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::package::layout::is_page;
+use crate::package::links::{joined, links};
+use crate::pages_below;
+
+/// Folders with pages.
+const FOLDERS: [&str; 3] = ["docs", "examples", "manifests"];
+
+/// Returns an error with every link that leads nowhere.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let mut paths: Vec<PathBuf> = crate::pages_in(root)?;
+    for folder in FOLDERS {
+        paths.extend(pages_below(&root.join(folder))?);
+    }
+    let mut pages = BTreeMap::new();
+    for path in paths {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        pages.insert(name, text);
+    }
+    let headings: BTreeMap<&str, BTreeSet<String>> =
+        pages.iter().map(|(name, text)| (&**name, headings(text))).collect();
+    let mut errors = Vec::new();
+    for (page, text) in &pages {
+        for (_, link) in links(text).filter(|(_, link)| !link.contains("://")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if path.is_empty() { page.clone() } else { joined(page, path) };
+            let known = headings.get(&*target);
+            let has_heading = anchor.is_empty() || known.is_some_and(|known| known.contains(anchor));
+            if !root.join(&target).exists() || is_page(&target) && !has_heading {
+                errors.push(format!("{page}: the link {link} leads nowhere"));
+            }
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+}
+
+/// Returns the anchors of the headings of a page.
+fn headings(page: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut title: Option<String> = None;
+    for event in Parser::new_ext(page, Options::ENABLE_TABLES) {
+        match (event, &mut title) {
+            (Event::Start(Tag::Heading { .. }), _) => title = Some(String::new()),
+            (Event::Text(text) | Event::Code(text), Some(title)) => *title += &text,
+            (Event::End(TagEnd::Heading(_)), _) => {
+                let anchor = anchor(&title.take().unwrap_or_default());
+                let number = (1..).find(|number| !found.contains(&format!("{anchor}-{number}")));
+                let anchor = match number {
+                    Some(number) if found.contains(&anchor) => format!("{anchor}-{number}"),
+                    _ => anchor,
+                };
+                found.insert(anchor);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns the anchor that web sites give a heading.
+fn anchor(title: &str) -> String {
+    let kept = title.chars().filter(|found| found.is_alphanumeric() || [' ', '-', '_'].contains(found));
+    kept.flat_map(char::to_lowercase).map(|found| if found == ' ' { '-' } else { found }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_have_the_anchors_of_web_sites() {
+        let page = "# What `ensure` means\n\ntext\n\n## A [link](b.md), twice\n\n## A link, twice\n\n```text\n# no\n```\n";
+        let expected = ["a-link-twice", "a-link-twice-1", "what-ensure-means"];
+        assert_eq!(headings(page).into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn every_link_of_the_pages_leads_somewhere() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        assert_eq!(check(&root), Ok(()));
+    }
+}

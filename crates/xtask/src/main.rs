@@ -20,6 +20,7 @@ mod lists;
 mod man;
 mod package;
 mod page_links;
+mod picture;
 mod promises;
 mod properties;
 mod sources;
@@ -94,15 +95,25 @@ fn docs(check: bool) -> Result<(), String> {
     for (path, written) in &pages {
         let current =
             with_tables(path, written, &pages).map_err(|error| format!("{}: {error}", path.display()))?;
-        if current == *written {
-            continue;
+        update(path, written, &current, check)?;
+        for (path, picture) in picture::of_page(path, &current)? {
+            let written = std::fs::read_to_string(&path).unwrap_or_default();
+            update(&path, &written, &picture, check)?;
         }
-        if check {
-            return Err(format!("{} is out of date: run `cargo xtask docs`", path.display()));
-        }
-        std::fs::write(path, current).map_err(|error| format!("{}: {error}", path.display()))?;
-        println!("wrote {}", path.display());
     }
+    Ok(())
+}
+
+/// Writes a generated file that is out of date, or with `check` returns an error.
+fn update(path: &Path, written: &str, current: &str, check: bool) -> Result<(), String> {
+    if current == written {
+        return Ok(());
+    }
+    if check {
+        return Err(format!("{} is out of date: run `cargo xtask docs`", path.display()));
+    }
+    std::fs::write(path, current).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("wrote {}", path.display());
     Ok(())
 }
 

@@ -1,7 +1,8 @@
-# What differs from run to run.
+# What differs from run to run. The time of a resource is only shown if it took a second, but for a command.
 s/git\+file:\/\/\/srv\/git\//git+https:\/\/git.example.com\//g
 s/ in [0-9.]+(ms|s|µs)/ in 40ms/
 s/took [0-9.]+(ms|s|µs)/took 40ms/
+/ ran: /!s/ \([0-9.]+m?s\)$//
 s/\([0-9]+s ago\)/(just now)/
 s/\([0-9.]+(ms|s|µs)/(3ms/
 s/\b01[0-9a-f]{6}-[0-9a-f]{4}\b/01a2b3c4-d5e6/g

@@ -11,14 +11,15 @@ pub(super) fn with_links_to(targets: &[(String, String)], source: &str, target: 
     let mut end = 0;
     for (range, link) in links(page) {
         let whole = &page[range.clone()];
-        let text = &whole[1..whole.rfind("](").unwrap_or(1)];
+        let (mark, whole_link) = if whole.starts_with('!') { whole.split_at(1) } else { ("", whole) };
+        let text = &whole_link[1..whole_link.rfind("](").unwrap_or(1)];
         let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
         let found = targets.iter().find(|(known, _)| *known == joined(source, path));
         let is_elsewhere = path.is_empty() || path.contains("://");
         result += &page[end..range.start];
         result += &match found {
             _ if is_elsewhere => whole.to_owned(),
-            Some((_, installed)) => format!("[{text}]({}{anchor})", relative(target, installed)),
+            Some((_, installed)) => format!("{mark}[{text}]({}{anchor})", relative(target, installed)),
             None => text.to_owned(),
         };
         end = range.end;
@@ -26,11 +27,14 @@ pub(super) fn with_links_to(targets: &[(String, String)], source: &str, target: 
     result + &page[end..]
 }
 
-/// Returns the range and the target of each link of a page.
+/// Returns the range and the target of each link and picture of a page.
 pub(crate) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> {
     let events = Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter();
     events.filter_map(|(event, range)| match event {
-        Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }) => {
+        Event::Start(
+            Tag::Link { link_type: LinkType::Inline, dest_url, .. }
+            | Tag::Image { link_type: LinkType::Inline, dest_url, .. },
+        ) => {
             Some((range, dest_url.into_string()))
         }
         _ => None,
@@ -77,6 +81,7 @@ mod tests {
             ("README.md", "README.md", "a [b](docs/exec.md) c", "a [b](exec.md) c"),
             ("README.md", "README.md", "[b\nc](docs/exec.md#in-a-sandbox)", "[b\nc](exec.md#in-a-sandbox)"),
             ("README.md", "README.md", "[a](docs/README.md), [b](#here)", "[a](index.md), [b](#here)"),
+            ("README.md", "README.md", "![b](docs/exec.md)", "![b](exec.md)"),
             ("README.md", "README.md", "see [the code](crates/x.rs).", "see the code."),
             ("docs/exec.md", "exec.md", "[a](../README.md) [b](README.md)", "[a](README.md) [b](index.md)"),
             ("docs/exec.md", "exec.md", "[a](../examples/README.md)", "[a](examples/README.md)"),

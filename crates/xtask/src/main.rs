@@ -1,5 +1,5 @@
 //! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language`, `cargo xtask man DIR`,
-//! `cargo xtask completions DIR` and `cargo xtask package`.
+//! `cargo xtask completions DIR`, `cargo xtask site DIR` and `cargo xtask package`.
 //!
 //! `docs` writes the generated parts of README.md and of every page below docs, each between a marker and
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
@@ -8,7 +8,7 @@
 //! files, folders and tests that the guide for people who change ccm names. `language` checks doc comments, and that
 //! their examples are run.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
-//! `package` makes packages of ccm.
+//! `site` writes the manual as a web site. `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
@@ -23,6 +23,7 @@ mod page_links;
 mod picture;
 mod promises;
 mod properties;
+mod site;
 mod sources;
 mod types;
 
@@ -51,9 +52,10 @@ fn main() -> ExitCode {
             write_files(Path::new(directory), files)
         }),
         ["completions", directory] => write_files(Path::new(directory), ccm_cli::COMPLETION_SCRIPTS),
+        ["site", directory] => site::build(&crates.join(".."), Path::new(directory)),
         ["package", ref options @ ..] => package::run(options),
         _ => {
-            eprintln!("usage: cargo xtask docs [--check] | language | man DIR | completions DIR");
+            eprintln!("usage: cargo xtask docs [--check] | language | man DIR | completions DIR | site DIR");
             eprintln!("       cargo xtask {}", package::USAGE);
             return ExitCode::from(64);
         }

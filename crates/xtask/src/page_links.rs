@@ -1,6 +1,6 @@
 //! Links of the pages: every file, folder and heading that one leads to exists.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -24,15 +24,16 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
         pages.insert(name, text);
     }
-    let headings: BTreeMap<&str, BTreeSet<String>> =
-        pages.iter().map(|(name, text)| (&**name, headings(text))).collect();
+    let headings: BTreeMap<&str, Vec<String>> =
+        pages.iter().map(|(name, text)| (&**name, anchors(text))).collect();
     let mut errors = Vec::new();
     for (page, text) in &pages {
         for (_, link) in links(text).filter(|(_, link)| !link.contains("://")) {
             let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let target = if path.is_empty() { page.clone() } else { joined(page, path) };
             let known = headings.get(&*target);
-            let has_heading = anchor.is_empty() || known.is_some_and(|known| known.contains(anchor));
+            let has_heading =
+                anchor.is_empty() || known.is_some_and(|known| known.iter().any(|known| known == anchor));
             if !root.join(&target).exists() || is_page(&target) && !has_heading {
                 errors.push(format!("{page}: the link {link} leads nowhere"));
             }
@@ -41,22 +42,19 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }
 
-/// Returns the anchors of the headings of a page.
-fn headings(page: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+/// Returns the anchors of the headings of a page, in their order.
+pub(crate) fn anchors(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
     let mut title: Option<String> = None;
     for event in Parser::new_ext(page, Options::ENABLE_TABLES) {
         match (event, &mut title) {
             (Event::Start(Tag::Heading { .. }), _) => title = Some(String::new()),
             (Event::Text(text) | Event::Code(text), Some(title)) => *title += &text,
             (Event::End(TagEnd::Heading(_)), _) => {
-                let anchor = anchor(&title.take().unwrap_or_default());
-                let number = (1..).find(|number| !found.contains(&format!("{anchor}-{number}")));
-                let anchor = match number {
-                    Some(number) if found.contains(&anchor) => format!("{anchor}-{number}"),
-                    _ => anchor,
-                };
-                found.insert(anchor);
+                let first = anchor(&title.take().unwrap_or_default());
+                let repeated = (1..).map(|number| format!("{first}-{number}"));
+                let mut names = std::iter::once(first.clone()).chain(repeated);
+                found.extend(names.find(|name| !found.contains(name)));
             }
             _ => {}
         }
@@ -77,8 +75,7 @@ mod tests {
     #[test]
     fn headings_have_the_anchors_of_web_sites() {
         let page = "# What `ensure` means\n\ntext\n\n## A [link](b.md), twice\n\n## A link, twice\n\n```text\n# no\n```\n";
-        let expected = ["a-link-twice", "a-link-twice-1", "what-ensure-means"];
-        assert_eq!(headings(page).into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(anchors(page), ["what-ensure-means", "a-link-twice", "a-link-twice-1"]);
     }
 
     #[test]

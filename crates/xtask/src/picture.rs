@@ -80,7 +80,10 @@ mod tests {
         let pictures = of_page(Path::new("docs/a.md"), page).expect("pictures");
         let [(path, svg)] = &*pictures else { unreachable!("one picture: {pictures:?}") };
         assert_eq!(path, Path::new("docs/a.svg"));
-        assert!(svg.contains(">$ ccm &lt;x&gt;<") && svg.contains("#8fd19e") && !svg.contains("second"), "{svg}");
+        assert!(
+            svg.contains(">$ ccm &lt;x&gt;<") && svg.contains("#8fd19e") && !svg.contains("second"),
+            "{svg}"
+        );
         assert!(of_page(Path::new("a.md"), "\n<!-- picture a.svg -->\n\ntext").is_err());
     }
 }

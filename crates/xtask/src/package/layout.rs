@@ -135,7 +135,7 @@ pub(crate) fn is_page(path: &str) -> bool {
 }
 
 /// Returns the files of a folder and the folders in it, by their paths in it.
-fn files_below(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut found = Vec::new();
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(failed)? {

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 /// Replaces the target of each relative link of a page. `targets` holds the path of each file in the checkout and in
 /// the package. A link to a file that is not in the package becomes plain text.
-pub(super) fn with_links_to(targets: &[(String, String)], source: &str, target: &str, page: &str) -> String {
+pub(crate) fn with_links_to(targets: &[(String, String)], source: &str, target: &str, page: &str) -> String {
     let mut result = String::new();
     let mut end = 0;
     for (range, link) in links(page) {
@@ -34,9 +34,7 @@ pub(crate) fn links(page: &str) -> impl Iterator<Item = (Range<usize>, String)> 
         Event::Start(
             Tag::Link { link_type: LinkType::Inline, dest_url, .. }
             | Tag::Image { link_type: LinkType::Inline, dest_url, .. },
-        ) => {
-            Some((range, dest_url.into_string()))
-        }
+        ) => Some((range, dest_url.into_string())),
         _ => None,
     })
 }

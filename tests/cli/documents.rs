@@ -121,7 +121,7 @@ fn expressions_have_the_documented_values() {
 
 #[test]
 fn the_hierarchy_has_the_documented_result() {
-    let page = std::fs::read_to_string(repository("docs/reference/data.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/reference/hierarchy.md")).expect("the page");
     let data = blocks(&page).into_iter().find(|block| block.before == "<!-- file data.yaml -->");
     let data = data.expect("the hierarchy").text;
     for merge in ["first", "deep"] {
@@ -173,10 +173,14 @@ const AROUND: &str = "
         - build-index: {command: 'true'}
 ";
 
+/// Pages about exec.
+const PAGES_OF_EXEC: [&str; 3] =
+    ["docs/reference/types/exec.md", "docs/reference/results.md", "docs/reference/sandbox.md"];
+
 #[test]
 fn the_examples_of_exec_are_valid() {
-    let (_, blocks) =
-        pages().into_iter().find(|(page, _)| page == "docs/reference/types/exec.md").expect("the page");
+    let pages = pages().into_iter().filter(|(page, _)| PAGES_OF_EXEC.contains(&&**page));
+    let blocks: Vec<Block> = pages.flat_map(|(_, blocks)| blocks).collect();
     let mut count = 0;
     for block in blocks.iter().filter(|block| block.language == "yaml") {
         let is_manifest = block.text.lines().any(|line| line == "ccm:");
@@ -203,7 +207,7 @@ fn the_examples_of_exec_are_valid() {
 
 #[test]
 fn the_documented_expectations_hold() {
-    let page = std::fs::read_to_string(repository("docs/reference/types/exec.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/reference/results.md")).expect("the page");
     let expected =
         page.lines().find(|line| line.trim_start().starts_with("stdout: matches(")).expect("an example");
     let scratch = Scratch::new();

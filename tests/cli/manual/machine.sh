@@ -99,7 +99,7 @@ cat > /usr/local/sbin/another-machine <<'END'
 #!/bin/sh
 set -e
 hostname "$1"
-rm -rf /etc/systemd/system/* /run/active /run/loaded /var/lib/ccm /var/lib/dpkg /etc/motd /home/* /opt/*
+rm -rf /etc/systemd/system/* /run/active /run/loaded /var/lib/ccm /var/lib/dpkg /etc/motd /etc/ccm /home/* /opt/*
 mkdir -p /run/active /run/loaded
 for path in /etc/*; do [ -e "/var/lib/machine/etc/${path##*/}" ] || rm -rf "$path"; done
 cp -a /var/lib/machine/etc/. /etc

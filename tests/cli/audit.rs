@@ -321,7 +321,7 @@ fn an_auditor_verifies_an_export_with_the_script_of_the_documentation() {
     let copy = machine.0.at("copy");
     expect_output(&machine.audit(&["export", &copy]), 0, &["copied to ", "3 seals"]);
     expect_error(&machine.audit(&["export", &copy]), 1, &["is not empty"]);
-    let page = std::fs::read_to_string(repository("docs/use/audit.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/use/audit-verify.md")).expect("the page");
     let script = page.split("```sh\n").find(|block| block.starts_with("#!/bin/sh")).expect("a script");
     let script = script.split("```").next().expect("a script");
     machine.0.write("verify-audit", script);

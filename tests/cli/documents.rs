@@ -174,8 +174,12 @@ const AROUND: &str = "
 ";
 
 /// Pages about exec.
-const PAGES_OF_EXEC: [&str; 3] =
-    ["docs/reference/types/exec.md", "docs/reference/results.md", "docs/reference/sandbox.md"];
+const PAGES_OF_EXEC: [&str; 4] = [
+    "docs/reference/types/exec.md",
+    "docs/reference/executors.md",
+    "docs/reference/results.md",
+    "docs/reference/sandbox.md",
+];
 
 #[test]
 fn the_examples_of_exec_are_valid() {

@@ -31,7 +31,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Pages whose promises name their tests.
-const PROMISES: [&str; 3] = ["SECURITY.md", "docs/internals/safe-commands.md", "docs/use/secrets.md"];
+const PROMISES: [&str; 5] = [
+    "SECURITY.md",
+    "docs/internals/redaction.md",
+    "docs/internals/safe-commands.md",
+    "docs/internals/sandbox-kernel.md",
+    "docs/use/secrets.md",
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

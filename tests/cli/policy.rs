@@ -50,7 +50,8 @@ fn example_policies_give_the_verdicts_of_their_files() {
 
 #[test]
 fn policies_of_the_documentation_are_valid() {
-    let page = std::fs::read_to_string(repository("docs/reference/policy.md")).expect("the page");
+    let pages = ["docs/reference/policy.md", "docs/reference/policy-settings.md"];
+    let page = pages.map(|page| std::fs::read_to_string(repository(page)).expect("a page")).concat();
     let mut checked = 0;
     for block in page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         let indentation = block.len() - block.trim_start_matches(' ').len();

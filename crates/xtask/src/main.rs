@@ -4,8 +4,8 @@
 //! `docs` writes the generated parts of README.md and of every page below docs, each between a marker and
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
 //! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
-//! With `--check` it also follows every link of the pages, and looks for the tests that SECURITY.md names, and for the
-//! files, folders and tests that the guide for people who change ccm names. `language` checks doc comments, and that
+//! With `--check` it also follows every link of the pages, counts their words, and looks for the tests that SECURITY.md
+//! names, and for the files, folders and tests that the guide for people who change ccm names. `language` checks doc comments, and that
 //! their examples are run.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 //! `site` writes the manual as a web site. `package` makes packages of ccm.
@@ -20,6 +20,7 @@ mod lists;
 mod man;
 mod package;
 mod page_links;
+mod page_words;
 mod picture;
 mod promises;
 mod properties;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
                 .and(promises)
                 .and_then(|()| guide::check(&root))
                 .and_then(|()| page_links::check(&root))
+                .and_then(|()| page_words::check(&root))
         }
         ["language"] => language::check(&crates).and_then(|()| examples::check(&crates)),
         ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {

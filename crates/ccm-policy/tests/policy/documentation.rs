@@ -5,8 +5,11 @@ use ccm_policy::{Caller, Policy};
 use crate::rules_on_commands::{check, policy_of};
 
 const GUARD: &str = include_str!("../../../../docs/reference/guard.md");
-const POLICY: &str = include_str!("../../../../docs/reference/policy.md");
-const FIRST_POLICY: &str = include_str!("../../../../docs/use/policy.md");
+const POLICY: &str = concat!(
+    include_str!("../../../../docs/use/policy.md"),
+    include_str!("../../../../docs/reference/policy.md"),
+    include_str!("../../../../docs/reference/policy-settings.md"),
+);
 
 /// Returns the policies of a page, in order.
 fn policies(page: &str) -> Vec<Policy> {
@@ -35,7 +38,7 @@ fn check_page(page: &str, policy: &Policy, caller: Caller, rows: &[(&str, &[&str
 
 #[test]
 fn policies_mean_what_the_page_says() {
-    let policies = policies(&[FIRST_POLICY, POLICY].concat());
+    let policies = policies(POLICY);
     let [production, audit, publish, features, restarts, patterns, downloads] = &*policies else {
         panic!("{} policies", policies.len());
     };

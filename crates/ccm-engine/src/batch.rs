@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ccm_model::{Action, Failure, FailureKind, Reason, Resource, ResourceIndex};
+use ccm_properties::HEALTH_CHECKS;
 use tracing::debug;
 
 use crate::bound_resource::{BoundResource, without_effect};
@@ -101,7 +102,7 @@ pub(crate) async fn execute(
     let own = results.next().unwrap_or_else(|| Err(without_effect()));
     for ((index, bound), result) in indices.into_iter().zip(others).zip(results) {
         match result {
-            // The run is cancelled, so the step skips the resource.
+            // The run is cancelled or ends with an earlier failure, so the step skips the resource.
             Err(failure) if failure.kind == FailureKind::Stopped && !failure.changed => {
                 step.host.batch().leave(index);
             }
@@ -111,7 +112,8 @@ pub(crate) async fn execute(
     own
 }
 
-/// Leaves out the neighbours that the gate refuses. Each fails at its own step, which asks the gate again.
+/// Leaves out the neighbours that the gate refuses. Each fails at its own step, which asks the gate again. Where a failure
+/// ends the run, those that come after it are left out as well.
 async fn allowed<'n>(
     step: &ResourceStep<'_>,
     neighbours: Vec<BatchCandidate<'n>>,
@@ -121,6 +123,8 @@ async fn allowed<'n>(
         let BatchCandidate { resource, bound, reason, action, diff, .. } = &neighbour;
         if step.allows_with(resource, bound.provider(), reason, action, diff.as_deref()).await {
             allowed.push(neighbour);
+        } else if step.policy.ends_on_failure {
+            break;
         }
     }
     allowed
@@ -136,8 +140,12 @@ async fn neighbours<'s>(
 ) -> Vec<BatchCandidate<'s>> {
     let max = first.change_batch_size();
     let mut found: Vec<BatchCandidate<'_>> = Vec::new();
-    // After a failure that ends the run, the next resource must not have been changed.
-    if max <= 1 || step.policy.ends_on_failure {
+    // After a failure that ends the run, the next resource must not have been changed. A health check fails a resource
+    // after its change.
+    let ends_on_failure = step.policy.ends_on_failure;
+    let ends_batch =
+        |resource: &Resource| ends_on_failure && resource.properties.get(HEALTH_CHECKS).is_some();
+    if max <= 1 || ends_on_failure && !first.stops_at_failure() || ends_batch(step.resource()) {
         return found;
     }
     let cache = step.host.state_cache();
@@ -176,7 +184,7 @@ async fn neighbours<'s>(
         }
         let Upcoming { index, resource, .. } = upcoming;
         found.push(BatchCandidate { index, resource, bound, reason, action, diff });
-        if found.len() + 1 >= max {
+        if found.len() + 1 >= max || ends_batch(resource) {
             break;
         }
     }

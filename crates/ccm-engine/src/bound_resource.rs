@@ -61,6 +61,9 @@ pub trait BoundResource: Any {
     /// Returns `true` if another resource with the same provider can be changed together with this one.
     fn can_batch_with(&self, other: &dyn BoundResource) -> bool;
 
+    /// Returns `true` if nothing is changed after a failure in a batch, where a failure ends the run.
+    fn stops_at_failure(&self) -> bool;
+
     /// Changes the system for this resource and for others with the same provider. Returns a result for each,
     /// its own first.
     fn execute_many<'a>(
@@ -296,6 +299,10 @@ impl<K: ResourceKind, P: Provider<K>> BoundResource for TypedBinding<K, P> {
     fn can_batch_with(&self, other: &dyn BoundResource) -> bool {
         let other = Self::downcast(other).and_then(Self::change);
         self.change().zip(other).is_some_and(|(one, other)| self.provider.can_batch_with(one, other))
+    }
+
+    fn stops_at_failure(&self) -> bool {
+        self.provider.stops_at_failure()
     }
 
     fn execute_many<'a>(

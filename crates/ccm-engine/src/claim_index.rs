@@ -127,6 +127,12 @@ impl<'a> ClaimIndex<'a> {
         relative.collect()
     }
 
+    /// Returns `true` if a resource claims this path.
+    pub(crate) fn is_claimed(&self, path: &Path) -> bool {
+        let mut same = self.at_or_below(path).take_while(|found| found.path() == path);
+        same.any(|found| !found.is_filled)
+    }
+
     /// Returns the first resource other than this one that fills this directory itself.
     pub(crate) fn filler_of(&self, directory: &Path, own: ResourceIndex) -> Option<&'a ResourceId> {
         let mut same = self.at_or_below(directory).take_while(|found| found.path() == directory);

@@ -172,6 +172,12 @@ pub trait Provider<K: ResourceKind>: Sync + 'static {
         true
     }
 
+    /// Returns `true` if [`Self::execute_many`] obeys [`Context::ends_on_failure`]. Otherwise each resource is changed
+    /// by itself where that is set.
+    fn stops_at_failure(&self) -> bool {
+        false
+    }
+
     /// Changes resources that are ready, none of which is triggered. Returns an effect for each, in their
     /// order; each is verified afterwards. A resource that fails as [`Stopped`](ccm_model::FailureKind::Stopped) without a change gets its
     /// own step. Warnings and notes on the context are attributed to the first resource. Is never called in noop.
@@ -485,6 +491,18 @@ impl Context<'_> {
     /// of a kind.
     pub fn is_removed_beside(&self, kind: ClaimKind) -> bool {
         self.step.host.claim_index().is_removed_beside(kind, self.step.index, self.step.resource())
+    }
+
+    /// Returns `true` if a resource claims a path, given without links. Resources that are not managed on this machine
+    /// are left out.
+    pub fn is_claimed(&self, path: &Path) -> bool {
+        self.step.host.claim_index().is_claimed(path)
+    }
+
+    /// Returns `true` if the run ends with the first failure: of changes that are made together, none may be made after
+    /// one that fails.
+    pub fn ends_on_failure(&self) -> bool {
+        self.step.policy.ends_on_failure
     }
 
     /// Returns the suitability of providers for this machine.

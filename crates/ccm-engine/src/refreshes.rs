@@ -252,7 +252,8 @@ impl<'a> RefreshTracker<'a> {
         let mut lines = String::new();
         let intents = self.intents.remove(&index).unwrap_or_default();
         let outcome = unchecked.outcome.as_ref().unwrap_or(&transaction.outcome);
-        if *outcome == Outcome::Unchanged {
+        // One that was to be changed with others, and is skipped because the run ended meanwhile, was not executed.
+        if matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. }) {
             for refresh in intents {
                 let Some(tracked) = self.tracked.get_mut(&refresh) else { continue };
                 tracked.intents -= 1;

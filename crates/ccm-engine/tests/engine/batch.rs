@@ -143,13 +143,33 @@ fn batch_members_fail_separately() {
     assert_eq!(ran.lines, ["a changed", "b failed: verify failed (changed)", "c changed"]);
 }
 
-#[test]
-fn fail_on_error_prevents_batches() {
-    let lines = four(&["a needs fails=execute", "b needs"]);
+/// Runs lines for a provider that changes four resources at once, in a run that ends with the first failure.
+fn run_until_failure(provider: &str, lines: &[&str]) -> Ran {
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line} provider={provider}")).collect();
     let catalog = catalog(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
+    run_with(&catalog, &Options { fail_on_error: true, ..Options::default() })
+}
+
+#[test]
+fn fail_on_error_prevents_batches_of_a_provider_that_does_not_stop() {
+    let ran = run_until_failure("four", &["a needs fails=execute", "b needs"]);
     assert_eq!(executed(&ran), ["a"]);
     assert_eq!(ran.lines[1], "b skipped: stopped by a");
+}
+
+#[test]
+fn nothing_of_a_batch_is_changed_after_a_failure_that_ends_the_run() {
+    let ran = run_until_failure("stopping", &["a needs", "b needs", "c needs"]);
+    assert_eq!(executed(&ran), ["many a,b,c"]);
+    assert_eq!(ran.lines, ["a changed", "b changed", "c changed"]);
+    let ran =
+        run_until_failure("stopping", &["a needs", "b needs fails=execute", "c needs", "d subscribe=c"]);
+    assert_eq!(executed(&ran), ["many a,b,c"]);
+    let expected =
+        ["a changed", "b failed: execute failed", "c skipped: stopped by b", "d skipped: stopped by b"];
+    assert_eq!(ran.lines, expected);
+    let ran = run_until_failure("stopping", &["a needs fails=execute", "b needs"]);
+    assert_eq!(ran.lines, ["a failed: execute failed", "b skipped: stopped by a"]);
 }
 
 #[test]

@@ -104,6 +104,7 @@ proptest! {
         };
         let singly = play(&with_provider("fake"), noop, stop).lines;
         prop_assert_eq!(&play(&with_provider("four"), noop, stop).lines, &singly);
+        prop_assert_eq!(&play(&with_provider("stopping"), noop, stop).lines, &singly);
         prop_assert_eq!(&play(&with_provider("all"), noop, stop).lines, &singly);
     }
 

@@ -159,6 +159,19 @@ fn pending_refreshes_of_a_batch_are_on_the_disk_before_the_change() {
 }
 
 #[test]
+fn resource_that_a_failure_kept_from_its_change_demands_no_refresh() {
+    let machine = Machine::new();
+    let lines =
+        ["a needs", "b needs fails=execute", "c needs"].map(|line| format!("{line} provider=stopping"));
+    let subscribers = ["d subscribe=a", "e subscribe=b", "f subscribe=c"].map(str::to_owned);
+    let lines: Vec<&str> = lines.iter().chain(&subscribers).map(String::as_str).collect();
+    let ran = machine.run_catalog(&catalog(&lines), Options { fail_on_error: true, ..Options::default() });
+    assert_eq!(ran.lines[..3], ["a changed", "b failed: execute failed", "c skipped: stopped by b"]);
+    assert_eq!(seen(), ["a,b,c: d<a e<b f<c"]);
+    assert_eq!(machine.pending(), "d<a e<b");
+}
+
+#[test]
 fn unchanged_run_writes_nothing() {
     let machine = Machine::new();
     machine.run(&["a", "b subscribe=a", "c needs"]);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, Executor, Host, Role};
-use ccm_model::{Artifact, Failure, MissingPrerequisite, Stream};
+use ccm_model::{Artifact, Failure, FailureKind, MissingPrerequisite, Stream};
 
 use super::calls::{called, count_question, look_before, stop_run};
 use super::{Behaviour, FakeKind, failed};
@@ -12,6 +12,8 @@ use super::{Behaviour, FakeKind, failed};
 /// Provider that reads and changes a number of resources at once.
 pub(super) struct FakeProvider {
     pub(super) at_once: usize,
+    /// Changes nothing after a failure that ends the run.
+    pub(super) stops: bool,
 }
 
 /// State that all resources share.
@@ -105,18 +107,26 @@ impl Provider<FakeKind> for FakeProvider {
         one.0.sort == other.0.sort
     }
 
+    fn stops_at_failure(&self) -> bool {
+        self.stops
+    }
+
     async fn execute_many(
         &self,
         changes: &[(&Behaviour, &bool)],
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Vec<Result<bool, Failure>> {
         let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
         look_before(&names(&fakes));
         called(format!("execute many {}", names(&fakes)));
         assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
-        let mut effects = Vec::new();
+        let mut effects: Vec<Result<bool, Failure>> = Vec::new();
         for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
             let fails = fake.fails == "execute";
+            if context.ends_on_failure() && effects.last().is_some_and(Result::is_err) {
+                effects.push(Err(Failure::new(FailureKind::Stopped, "the run ends")));
+                continue;
+            }
             effects.push(if fails { Err(failed("execute failed")) } else { Ok(!fake.idle) });
             if fake.stops {
                 stop_run();

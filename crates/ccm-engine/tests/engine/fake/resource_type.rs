@@ -13,9 +13,10 @@ use super::{Behaviour, FakeKind};
 pub(super) struct FakeType;
 
 const PROVIDERS: Providers<dyn DynProvider<FakeKind>> = &[
-    ("fake", &FakeProvider { at_once: 1 }),
-    ("four", &FakeProvider { at_once: 4 }),
-    ("all", &FakeProvider { at_once: usize::MAX }),
+    ("fake", &FakeProvider { at_once: 1, stops: false }),
+    ("four", &FakeProvider { at_once: 4, stops: false }),
+    ("stopping", &FakeProvider { at_once: 4, stops: true }),
+    ("all", &FakeProvider { at_once: usize::MAX, stops: false }),
 ];
 
 impl TypeSpec for FakeType {

@@ -17,6 +17,8 @@ mod labels;
 mod link;
 mod middleware;
 mod names;
+mod new_file;
+mod parent;
 mod pieces;
 mod read;
 mod regular;
@@ -49,6 +51,7 @@ pub use error::{FileError, FileStep};
 pub use extraction::{ExtractionTarget, empty_directory};
 use inspect::open_file;
 pub use middleware::{ContentUse, FileChange, FilesMiddleware, is_writable_by_others, private_copy};
+pub use new_file::{AfterFailure, FileAttributes, NewContent, NewFile};
 pub use pieces::read_pieces;
 pub use read::{is_transient, read_at_most, unescape};
 pub use regular::read_regular;
@@ -148,9 +151,22 @@ pub trait Files {
 
     /// Replaces files as [`Files::write`] does, in their order, and returns a result for each. The files may be synced
     /// before the first of them is in its place. After a cancellation of the run, all but the first may stay as they were,
-    /// with [`FileError::Cancelled`].
-    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
-        files.iter().map(|(path, new)| self.write(path, new)).collect()
+    /// with [`FileError::Cancelled`], and so do those that [`AfterFailure::Stop`] keeps from being written.
+    fn write_many(
+        &self,
+        files: &[(&Path, NewFile<'_>)],
+        after_failure: AfterFailure,
+    ) -> Vec<Result<String, FileError>> {
+        let mut written: Vec<Result<String, FileError>> = Vec::with_capacity(files.len());
+        for (path, new) in files {
+            let stops = after_failure == AfterFailure::Stop && written.last().is_some_and(Result::is_err);
+            written.push(if stops {
+                Err(FileError::Cancelled { changed: false })
+            } else {
+                self.write(path, new)
+            });
+        }
+        written
     }
 
     /// Makes an empty file beside the one that it will replace. The rules of [`Files::write`] hold for both.
@@ -464,49 +480,6 @@ pub struct ReadContent {
     pub size: u64,
     /// Content, if it is not longer than the caller keeps.
     pub content: Option<Vec<u8>>,
-}
-
-/// Owner, group and mode. `None` leaves the old value, or the default of a new file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileAttributes {
-    /// UID of the owner.
-    pub uid: Option<u32>,
-    /// GID.
-    pub gid: Option<u32>,
-    /// Permissions and the special bits.
-    pub mode: Option<u32>,
-}
-
-/// File to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewFile<'a> {
-    /// Content of the file.
-    pub content: NewContent<'a>,
-    /// Attributes that may differ from those of the old file.
-    pub attributes: FileAttributes,
-}
-
-/// Content of a file to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewContent<'a> {
-    /// The given bytes.
-    Bytes(&'a [u8]),
-    /// Content of another file, read as [`Files::read`] does.
-    CopyOf(&'a Path),
-    /// Content of another file, which had this sha256 when it was compared with the present content.
-    KnownCopyOf {
-        /// The file.
-        source: &'a Path,
-        /// The sha256 in hexadecimal digits.
-        sha256: &'a str,
-    },
-    /// Content of another file, which has to have this sha256. The digest is that of the bytes that are copied.
-    SignedCopyOf {
-        /// The file.
-        source: &'a Path,
-        /// The sha256 in hexadecimal digits.
-        sha256: &'a str,
-    },
 }
 
 /// Open file, to read a part of it, or for functions that take one.

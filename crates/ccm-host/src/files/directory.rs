@@ -3,7 +3,7 @@
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, fstat, mkdirat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, mkdirat, renameat_with, unlinkat};
 use rustix::process::geteuid;
 
 use super::attributes::{apply, inherits, with_own_group};
@@ -46,9 +46,8 @@ fn finish(resolved: &ResolvedPath, attributes: FileAttributes, labels: &FileLabe
     if entry.kind() != FileType::Directory || entry.stat.st_uid != geteuid().as_raw() {
         return Err(FileError::Changed(path.clone()));
     }
-    let parent = fstat(&resolved.parent).map_err(FileError::at(path, FileStep::Inspect))?;
     // A directory inherits the set-group-id bit from its parent.
-    let (attributes, inherited) = if inherits(&parent, &entry.stat, attributes) {
+    let (attributes, inherited) = if inherits(resolved.parent_stat()?, &entry.stat, attributes) {
         (attributes, entry.mode() & SET_GROUP_ID)
     } else {
         (with_own_group(attributes), 0)

@@ -10,9 +10,9 @@ use rustix::process::geteuid;
 
 use super::content::{self, Writable, digest_of_open, sha256};
 use super::{
-    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, FileStep, Files,
-    InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry,
-    TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
+    AfterFailure, BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError,
+    FileStep, Files, InspectOptions, NewContent, NewFile, OpenFile, PathInfo, PathTrust, ReadContent,
+    StagedFile, TreeEntry, TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep,
 };
 use crate::account::Identity;
 use crate::command::Cancellation;
@@ -191,19 +191,33 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().write(path, &passed_on(self, path, new)?)
     }
 
-    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
+    fn write_many(
+        &self,
+        files: &[(&Path, NewFile<'_>)],
+        after_failure: AfterFailure,
+    ) -> Vec<Result<String, FileError>> {
+        let stops = after_failure == AfterFailure::Stop;
         let mut passed = Vec::with_capacity(files.len());
         let mut results = Vec::with_capacity(files.len());
         for (path, new) in files {
-            results.push(passed_on(self, path, new).map(|new| {
+            let result = passed_on(self, path, new).map(|new| {
                 passed.push((*path, new));
                 String::new()
-            }));
+            });
+            let is_last = stops && result.is_err();
+            results.push(result);
+            if is_last {
+                break;
+            }
         }
-        let written = self.inner().write_many(&passed);
+        let written = self.inner().write_many(&passed, after_failure);
         for (result, written) in results.iter_mut().filter(|result| result.is_ok()).zip(written) {
             *result = written;
         }
+        if let Some(first) = results.iter().position(Result::is_err).filter(|_| stops) {
+            results.truncate(first + 1);
+        }
+        results.resize_with(files.len(), || Err(FileError::Cancelled { changed: false }));
         results
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, fstat, mkdirat,
@@ -13,6 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::parent::{OpenParents, ParentDirectory};
 use super::write::sync;
 use super::{FileError, FileStep, PathTrust, TrustedPath};
 use crate::access_list;
@@ -35,8 +37,7 @@ const NAME_ONLY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLO
 #[derive(Debug)]
 pub(crate) struct ResolvedPath {
     pub path: PathBuf,
-    /// Parent directory. The descriptor can only be used to name files in the directory.
-    pub parent: OwnedFd,
+    pub parent: Arc<ParentDirectory>,
     /// Name in the parent directory; empty for the root directory.
     pub name: OsString,
     pub entry: Option<PathEntry>,
@@ -101,6 +102,31 @@ impl ResolvedPath {
         let resolved = resolve(path, ResolveRules::default())?;
         resolved.check_links()?;
         Ok(resolved)
+    }
+
+    /// Resolves a path as [`ResolvedPath::find`] does. A directory of an earlier path is not opened again.
+    pub(super) fn find_among(path: &Path, parents: &mut OpenParents) -> Result<Self, FileError> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Self::find(path);
+        };
+        let Some(parent) = parents.get(directory) else {
+            let resolved = Self::find(path)?;
+            if resolved.links.is_empty() && resolved.directory == directory {
+                parents.add(directory, &resolved.parent);
+            }
+            return Ok(resolved);
+        };
+        let entry = entry_in(parent, name).map_err(FileError::at(path, FileStep::Inspect))?;
+        Ok(Self {
+            path: path.to_owned(),
+            parent: Arc::clone(parent),
+            name: name.to_owned(),
+            entry,
+            directory: directory.to_owned(),
+            missing: Vec::new(),
+            links: Vec::new(),
+            is_followed: false,
+        })
     }
 
     /// Resolves a path as [`ResolvedPath::find`] does. Makes missing parents, and syncs them to the disk.
@@ -191,9 +217,7 @@ impl ResolvedPath {
     }
 
     pub(super) fn open_parent(&self) -> Result<OwnedFd, FileError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        openat(&self.parent, ".", flags, Mode::empty())
-            .map_err(FileError::at(&self.parent_path(), FileStep::Inspect))
+        self.parent.open().map_err(FileError::at(&self.parent_path(), FileStep::Inspect))
     }
 
     /// Returns the path of the open directory, without links.
@@ -205,9 +229,12 @@ impl ResolvedPath {
         self.path.parent().unwrap_or(Path::new("/")).to_owned()
     }
 
+    pub(super) fn parent_stat(&self) -> Result<&Stat, FileError> {
+        self.parent.stat().map_err(FileError::at(&self.path, FileStep::Inspect))
+    }
+
     pub(super) fn directory_owner(&self) -> Result<u32, FileError> {
-        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
-        Ok(parent.st_uid)
+        Ok(self.parent_stat()?.st_uid)
     }
 
     /// Returns an error for a file of a stranger in a directory where everybody can create files. The stranger
@@ -218,8 +245,7 @@ impl ResolvedPath {
         if [0, geteuid().as_raw()].contains(&owner) || desired_owner == Some(owner) {
             return Ok(());
         }
-        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
-        if parent.st_mode & WRITABLE_BY_ALL == 0 {
+        if self.parent_stat()?.st_mode & WRITABLE_BY_ALL == 0 {
             return Ok(());
         }
         Err(FileError::SharedDirectory { path: self.path.clone(), owner })
@@ -228,8 +254,7 @@ impl ResolvedPath {
     /// Returns an error for a mount point.
     pub(super) fn check_mount_point(&self) -> Result<(), FileError> {
         let Some(entry) = &self.entry else { return Ok(()) };
-        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
-        match is_mount_point(self.pin(entry)?, &entry.stat, &parent) {
+        match is_mount_point(self.pin(entry)?, &entry.stat, self.parent_stat()?) {
             Ok(false) => Ok(()),
             Ok(true) => Err(FileError::MountPoint(self.path.clone())),
             Err(error) => Err(FileError::step(&self.path, FileStep::Inspect, error)),
@@ -371,11 +396,7 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
             // A look at the root of a file system whose server is gone would never end.
             break (name, None, Vec::new());
         }
-        let entry = match statat(&at, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Some(PathEntry { stat }),
-            Err(Errno::NOENT) => None,
-            Err(error) => return Err(refused(error)),
-        };
+        let entry = entry_in(&at, &name).map_err(refused)?;
         match entry {
             Some(entry) if entry.is_link() && (rules.follow_last || !is_last) => {
                 if links.len() == MAX_LINKS {
@@ -418,8 +439,17 @@ fn resolve(path: &Path, rules: ResolveRules) -> Result<ResolvedPath, FileError> 
             }
         }
     };
-    let path = path.to_owned();
+    let (path, at) = (path.to_owned(), Arc::new(ParentDirectory::new(at)));
     Ok(ResolvedPath { path, parent: at, name, entry, directory: behind, missing, links, is_followed })
+}
+
+/// Returns the entry of a name in a directory; `None` if there is none.
+fn entry_in(directory: impl AsFd, name: &OsStr) -> Result<Option<PathEntry>, Errno> {
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(PathEntry { stat })),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Adds a name to the path of a directory without links. An empty name is that of the root directory.
@@ -496,7 +526,7 @@ fn check_entry(
 }
 
 /// Opens the file that was found, as [`ResolvedPath::pin`] does.
-fn pin(parent: &OwnedFd, name: &OsStr, entry: &PathEntry, path: &Path) -> Result<OwnedFd, FileError> {
+fn pin(parent: impl AsFd, name: &OsStr, entry: &PathEntry, path: &Path) -> Result<OwnedFd, FileError> {
     let held = openat(parent, name, NAME_ONLY, Mode::empty());
     let held = held.map_err(FileError::at(path, FileStep::Inspect))?;
     let stat = fstat(&held).map_err(FileError::at(path, FileStep::Inspect))?;

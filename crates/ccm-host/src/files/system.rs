@@ -11,10 +11,10 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
-    BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError, Files,
-    InspectOptions, NewContent, NewFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry, TreeSize,
-    TrustedPath, UserFile, UserFileContent, WalkStep, attributes, backup, closed, directory, inspect,
-    is_absence, link, names, remove, resolve, tree, user_file, version, walk, writable, write,
+    AfterFailure, BackupName, ChangedPart, ClosedDirectory, ExtractionTarget, FileAttributes, FileError,
+    Files, InspectOptions, NewContent, NewFile, PathInfo, PathTrust, ReadContent, StagedFile, TreeEntry,
+    TreeSize, TrustedPath, UserFile, UserFileContent, WalkStep, attributes, backup, closed, directory,
+    inspect, is_absence, link, names, remove, resolve, tree, user_file, version, walk, writable, write,
 };
 use crate::account::{AccountDatabases, Identity};
 use crate::command::Cancellation;
@@ -131,8 +131,12 @@ impl Files for SystemFiles {
         write::write(path, new, &self.labels, &self.cancellation)
     }
 
-    fn write_many(&self, files: &[(&Path, NewFile<'_>)]) -> Vec<Result<String, FileError>> {
-        write::write_many(files, &self.labels, &self.cancellation)
+    fn write_many(
+        &self,
+        files: &[(&Path, NewFile<'_>)],
+        after_failure: AfterFailure,
+    ) -> Vec<Result<String, FileError>> {
+        write::write_many(files, after_failure, &self.labels, &self.cancellation)
     }
 
     fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {

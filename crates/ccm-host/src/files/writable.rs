@@ -1,6 +1,6 @@
 //! Checks before a change that nothing keeps the file from being changed: neither its file system nor its flags.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{
@@ -21,8 +21,9 @@ pub(super) fn check(path: &Path, part: ChangedPart) -> Result<(), FileError> {
         Some(entry) if is_file_or_directory(entry) => Some(resolved.pin(entry)?),
         _ => None,
     };
+    let (parent, own) = (resolved.parent.as_fd(), own.as_ref().map(AsFd::as_fd));
     let is_own = matches!(part, ChangedPart::Attributes | ChangedPart::Inside);
-    let changed = own.as_ref().filter(|_| is_own).unwrap_or(&resolved.parent);
+    let changed = own.filter(|_| is_own).unwrap_or(parent);
     if fstatvfs(changed)
         .map_err(FileError::at(path, FileStep::Inspect))?
         .f_flag
@@ -30,7 +31,7 @@ pub(super) fn check(path: &Path, part: ChangedPart) -> Result<(), FileError> {
     {
         return Err(FileError::ReadOnly(path.to_owned()));
     }
-    if let Some(name) = kernel_file_system(&resolved, own.as_ref(), part, path)? {
+    if let Some(name) = kernel_file_system(&resolved, own, part, path)? {
         return Err(FileError::OfKernel { path: path.to_owned(), file_system: name });
     }
     // Entries can be added to a directory that is append-only, and neither replaced nor removed.
@@ -43,10 +44,8 @@ pub(super) fn check(path: &Path, part: ChangedPart) -> Result<(), FileError> {
         (Some(_), ChangedPart::Inside) => (StatxAttributes::empty(), of_directory),
         _ => (of_directory, FIXED),
     };
-    let directory = (&resolved.parent, resolved.directory(), of_parent);
-    for (file, part, forbidden) in
-        std::iter::once(directory).chain(own.as_ref().map(|own| (own, path, of_own)))
-    {
+    let directory = (parent, resolved.directory(), of_parent);
+    for (file, part, forbidden) in std::iter::once(directory).chain(own.map(|own| (own, path, of_own))) {
         let flags = flags_of(file) & forbidden;
         if !flags.is_empty() {
             let is_append_only = !flags.contains(StatxAttributes::IMMUTABLE);
@@ -95,15 +94,15 @@ const PROC: u64 = 0x9fa0;
 /// Returns the name of the file system of the kernel that forbids a change, if one does.
 fn kernel_file_system(
     resolved: &ResolvedPath,
-    own: Option<&OwnedFd>,
+    own: Option<BorrowedFd<'_>>,
     part: ChangedPart,
     path: &Path,
 ) -> Result<Option<&'static str>, FileError> {
     let own_directory =
         own.filter(|_| resolved.entry.as_ref().is_some_and(|entry| entry.kind() == FileType::Directory));
     let changed = match part {
-        ChangedPart::Inside => own_directory.unwrap_or(&resolved.parent),
-        _ => &resolved.parent,
+        ChangedPart::Inside => own_directory.unwrap_or(resolved.parent.as_fd()),
+        _ => resolved.parent.as_fd(),
     };
     let found = fstatfs(changed).map_err(FileError::at(path, FileStep::Inspect))?;
     let magic = u64::try_from(found.f_type).unwrap_or_default();

@@ -6,7 +6,6 @@ mod staged;
 mod temp_file;
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -35,7 +34,7 @@ pub(super) fn write(
     labels: &FileLabels,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
-    let ready = complete(replaceable(path, new.attributes)?, new, labels, cancellation)?;
+    let ready = complete(replaceable(ResolvedPath::find(path)?, new.attributes)?, new, labels, cancellation)?;
     ready.temp.sync()?;
     let name = ready.temp.resolved.name.clone();
     ready.temp.rename_into_place(&name)?;
@@ -92,9 +91,8 @@ fn label_of(resolved: &ResolvedPath, labels: &FileLabels) -> Option<FileLabel> {
     is_new.then(|| labels.of_new(resolved, LabelledKind::File)).flatten()
 }
 
-/// Resolves the path of a file that may be replaced.
-fn replaceable(path: &Path, attributes: FileAttributes) -> Result<ResolvedPath, FileError> {
-    let resolved = ResolvedPath::find(path)?;
+/// Checks that the file at a path may be replaced.
+fn replaceable(resolved: ResolvedPath, attributes: FileAttributes) -> Result<ResolvedPath, FileError> {
     if resolved.name.is_empty() {
         return Err(FileError::Root);
     }
@@ -115,7 +113,7 @@ pub(super) fn write_private_copy(
     let at = |step| FileError::at(&resolved.path, step);
     fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
     let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
-    let file = File::from(temp.file.try_clone().map_err(unwritten)?);
+    let file = temp.file.try_clone().map_err(unwritten)?;
     content::copy(from, from_path, &Writable { file, path: &resolved.path }, cancellation)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
     temp.rename_into_place(name)
@@ -127,7 +125,7 @@ pub(super) fn write_private(resolved: &ResolvedPath, content: &[u8], name: &OsSt
     let at = |step| FileError::at(&resolved.path, step);
     fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
     let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
-    File::from(temp.file.try_clone().map_err(unwritten)?).write_all(content).map_err(unwritten)?;
+    (&temp.file).write_all(content).map_err(unwritten)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
     temp.rename_into_place(name)
 }

@@ -14,6 +14,7 @@ mod parents;
 mod removing;
 mod sensitive;
 mod strangers;
+mod together;
 mod trees;
 
 use ccm_model::Resource;

@@ -14,6 +14,7 @@ use ccm_testkit::FakeRunner;
 #[derive(Clone)]
 pub(crate) struct Manner<'a> {
     pub noop: bool,
+    pub fail_on_error: bool,
     pub diff: bool,
     pub directory: &'a Path,
     pub state_directory: Option<&'a Path>,
@@ -26,6 +27,7 @@ impl Default for Manner<'_> {
     fn default() -> Self {
         Self {
             noop: false,
+            fail_on_error: false,
             diff: false,
             directory: Path::new("/"),
             state_directory: None,
@@ -70,7 +72,7 @@ pub(crate) fn run_gated(
         secrets: &manner.secrets,
         stop: Stop { cancellation: &manner.cancellation, cause: &OnceLock::new() },
         noop: manner.noop,
-        fail_on_error: false,
+        fail_on_error: manner.fail_on_error,
         monitor_only: false,
         only: None,
         skip: &[],

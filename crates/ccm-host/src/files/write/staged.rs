@@ -27,7 +27,7 @@ impl StagedFile {
         attributes: FileAttributes,
         labels: Arc<FileLabels>,
     ) -> Result<Self, FileError> {
-        let resolved = replaceable(path, attributes)?;
+        let resolved = replaceable(ResolvedPath::find(path)?, attributes)?;
         // What can't be kept is found before the file is filled.
         OldFile::of(&resolved)?;
         Ok(Self { temp: TempFile::make(resolved)?, attributes, labels })
@@ -37,7 +37,7 @@ impl StagedFile {
     pub fn open(&self) -> Result<File, FileError> {
         let target = &self.temp.resolved.path;
         let unreadable = |error: io::Error| FileError::step(target, FileStep::Content, error);
-        let mut file = File::from(self.temp.file.try_clone().map_err(unreadable)?);
+        let mut file = self.temp.file.try_clone().map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
         Ok(file)
     }
@@ -69,7 +69,7 @@ impl StagedFile {
     /// Gives the file its attributes, syncs it to the disk and moves it into place, in one step.
     pub fn place(self) -> Result<(), FileError> {
         // The old file may have changed in the time that the new one took.
-        let resolved = replaceable(&self.temp.resolved.path, self.attributes)?;
+        let resolved = replaceable(ResolvedPath::find(&self.temp.resolved.path)?, self.attributes)?;
         let old = OldFile::of(&resolved)?;
         let label = label_of(&resolved, &self.labels);
         self.temp.fill((self.attributes, label.as_ref()), old, || Ok(String::new()))?;

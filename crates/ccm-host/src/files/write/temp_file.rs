@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ pub(super) struct TempFile<R: Borrow<ResolvedPath>> {
     pub(super) path: PathBuf,
     pub(super) resolved: R,
     name: OsString,
-    pub(super) file: OwnedFd,
+    pub(super) file: File,
     in_place: bool,
 }
 
@@ -51,15 +50,19 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         let replaced: &ResolvedPath = resolved.borrow();
         let name = temp_name(&replaced.name);
         let path = replaced.parent_path().join(&name);
-        match unlinkat(&replaced.parent, &name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(leftover(replaced, path, &name, error)),
-        }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
-        let file = openat(&replaced.parent, &name, flags, Mode::RUSR | Mode::WUSR);
+        let open = || openat(&replaced.parent, &name, flags, Mode::RUSR | Mode::WUSR);
+        let opened = match open() {
+            // A killed run has left it.
+            Err(Errno::EXIST) => match unlinkat(&replaced.parent, &name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => open(),
+                Err(error) => return Err(leftover(replaced, path, &name, error)),
+            },
+            opened => opened,
+        };
         // Errors name the file that the user knows.
-        let file = file.map_err(FileError::at(&replaced.path, FileStep::Content))?;
-        Ok(Self { path, resolved, name, file, in_place: false })
+        let file = opened.map_err(FileError::at(&replaced.path, FileStep::Content))?;
+        Ok(Self { path, resolved, name, file: file.into(), in_place: false })
     }
 
     /// Fills the file by a function, which returns the sha256 of the content, and gives the file its attributes. Returns
@@ -73,8 +76,7 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         let resolved: &ResolvedPath = self.resolved.borrow();
         let at = |step| FileError::at(&resolved.path, step);
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
-        let directory = fstat(&resolved.parent).map_err(at(FileStep::Inspect))?;
-        let inherits = inherits(&directory, &stat, attributes);
+        let inherits = inherits(resolved.parent_stat()?, &stat, attributes);
         let desired = match &mut old {
             Some(old) => old.inherited_by(attributes),
             None if inherits => attributes,
@@ -130,13 +132,13 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
     ) -> Result<String, FileError> {
         let resolved: &ResolvedPath = self.resolved.borrow();
         let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
-        let mut file = File::from(self.file.try_clone().map_err(unwritten)?);
         match source {
             ContentSource::Bytes(bytes) => {
-                file.write_all(bytes).map_err(unwritten)?;
+                (&self.file).write_all(bytes).map_err(unwritten)?;
                 Ok(sha256(bytes))
             }
             ContentSource::File(source) => {
+                let file = self.file.try_clone().map_err(unwritten)?;
                 let to = Writable { file, path: &resolved.path };
                 Ok(content::read_to(source, &to, cancellation)?.sha256)
             }

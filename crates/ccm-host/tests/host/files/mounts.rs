@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ccm_host::{BackupName, Files as _, NewContent, NewFile};
+use ccm_host::{AfterFailure, BackupName, Files as _, NewContent, NewFile};
 use ccm_testkit::{Scratch, isolated_with_setup, needs_own_mounts};
 use nix::mount::{MsFlags, mount, umount};
 
@@ -51,6 +51,37 @@ fn full_disk_leaves_the_old_file() {
         assert_eq!((scratch.read("disk/f").as_deref(), mode(&path)), (Some("old"), 0o644));
         let left = std::fs::read_dir(&disk).expect("the disk").count();
         assert_eq!(left, 1);
+        umount(&disk).expect("an end");
+    });
+}
+
+#[test]
+fn disk_that_fills_up_among_many_files_leaves_each_old_or_new() {
+    with_own_mounts(|scratch| {
+        let disk = scratch.path().join("disk");
+        mount_tmpfs(&disk, "64k");
+        let paths: Vec<_> = (0..20).map(|number| scratch.write(&format!("disk/{number}"), "")).collect();
+        let new = "x".repeat(8 << 10);
+        let file = NewFile { content: NewContent::Bytes(new.as_bytes()), attributes: attributes(0o600) };
+        let files_to_write: Vec<_> = paths.iter().map(|path| (&**path, file)).collect();
+        for after_failure in [AfterFailure::Continue, AfterFailure::Stop] {
+            for path in &paths {
+                std::fs::write(path, "").expect("an empty file");
+            }
+            let written = files().write_many(&files_to_write, after_failure);
+            let count = written.iter().filter(|written| written.is_ok()).count();
+            assert!((1..10).contains(&count), "{after_failure:?}: {count} were written");
+            for (path, written) in paths.iter().zip(&written) {
+                let found = std::fs::read_to_string(path).expect("a file");
+                let expected = if written.is_ok() { new.as_str() } else { "" };
+                assert!(found == expected, "{after_failure:?}: {} is half written", path.display());
+            }
+            let is_written = |written: &Result<String, _>| written.is_ok();
+            let stopped =
+                written.iter().rposition(is_written) < written.iter().position(|one| !is_written(one));
+            assert!(stopped || after_failure == AfterFailure::Continue, "a file was written after a failure");
+            assert_eq!(std::fs::read_dir(&disk).expect("the disk").count(), paths.len());
+        }
         umount(&disk).expect("an end");
     });
 }

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_host::{
-    BackupName, FileAttributes, FileChange, FileError, FileStep, Files, FilesMiddleware, InspectOptions,
-    NewContent, NewFile, SystemFiles,
+    AfterFailure, BackupName, FileAttributes, FileChange, FileError, FileStep, Files, FilesMiddleware,
+    InspectOptions, NewContent, NewFile, SystemFiles,
 };
 use ccm_testkit::Scratch;
 
@@ -65,8 +65,15 @@ fn middleware_sees_every_change_and_can_prevent_it() {
     assert!(wrapped.write(&scratch.path().join("locked"), &new).is_err());
     assert!(wrapped.stage(&scratch.path().join("locked"), FileAttributes::default()).is_err());
     let paths = ["one", "locked", "two"].map(|name| scratch.path().join(name));
-    let many = wrapped.write_many(&[(&paths[0], new), (&paths[1], new), (&paths[2], new)]);
-    assert_eq!(many.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    let many = [(&*paths[0], new), (&*paths[1], new), (&*paths[2], new)];
+    for (after_failure, expected) in
+        [(AfterFailure::Stop, [true, false, false]), (AfterFailure::Continue, [true, false, true])]
+    {
+        let written = wrapped.write_many(&many, after_failure);
+        assert_eq!(written.iter().map(Result::is_ok).collect::<Vec<_>>(), expected);
+        let is_there = |path: &PathBuf| wrapped.exists(path).expect("a state");
+        assert_eq!(paths.each_ref().map(is_there), expected);
+    }
     assert!(
         !wrapped.exists(&scratch.path().join("locked")).expect("a state"),
         "a change that is prevented is not made"
@@ -78,5 +85,5 @@ fn middleware_sees_every_change_and_can_prevent_it() {
             .target
             .is_some()
     );
-    assert_eq!(wrapped.changes.borrow().len(), expected.len() + 2, "what only looks is no change");
+    assert_eq!(wrapped.changes.borrow().len(), expected.len() + 3, "what only looks is no change");
 }

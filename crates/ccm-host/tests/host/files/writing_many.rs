@@ -4,21 +4,29 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use ccm_host::{
-    CancellationLevel, CancellationSource, FileAttributes, FileError, Files as _, NewContent, NewFile,
-    SystemFiles, sha256,
+    AfterFailure, CancellationLevel, CancellationSource, FileAttributes, FileError, Files as _, NewContent,
+    NewFile, SystemFiles, sha256,
 };
 use ccm_testkit::Scratch;
 
 use crate::files::{error_text, files, mode};
 
-/// Writes files with their contents, and returns the results.
+/// Writes files with their contents, each whatever happens to the others, and returns the results.
 fn write_many(files: &SystemFiles, new: &[(PathBuf, &str)]) -> Vec<Result<String, FileError>> {
+    write_until(files, new, AfterFailure::Continue)
+}
+
+fn write_until(
+    files: &SystemFiles,
+    new: &[(PathBuf, &str)],
+    after_failure: AfterFailure,
+) -> Vec<Result<String, FileError>> {
     let attributes = FileAttributes { mode: Some(0o640), ..FileAttributes::default() };
     let new: Vec<(&Path, NewFile<'_>)> = new
         .iter()
         .map(|(path, text)| (&**path, NewFile { content: NewContent::Bytes(text.as_bytes()), attributes }))
         .collect();
-    files.write_many(&new)
+    files.write_many(&new, after_failure)
 }
 
 #[test]
@@ -67,6 +75,31 @@ fn each_fails_by_itself() {
 }
 
 #[test]
+fn nothing_is_renamed_after_a_failure_that_ends_the_writing() {
+    for failing in ["directory", "missing/c", "b/c"] {
+        let scratch = Scratch::new();
+        let path = |name: &str| scratch.path().join(name);
+        std::fs::create_dir(path("directory")).expect("a directory");
+        scratch.write("b", "old");
+        // More than are open at once, so that some are not begun.
+        let mut new = vec![(path("a"), "a"), (path(failing), "x")];
+        new.extend((0..300).map(|number| (path(&format!("f{number}")), "f")));
+        let results = write_until(&files(), &new, AfterFailure::Stop);
+        assert!(results[0].is_ok(), "{failing}: {:?}", results[0]);
+        let failed = &results[1];
+        assert!(
+            matches!(failed, Err(error) if !matches!(error, FileError::Cancelled { .. })),
+            "{failing}: {failed:?}"
+        );
+        assert_eq!(results.len(), new.len());
+        for result in &results[2..] {
+            assert!(matches!(result, Err(FileError::Cancelled { changed: false })), "{failing}: {result:?}");
+        }
+        assert_eq!(scratch.names(), ["a", "b", "directory"], "{failing}");
+    }
+}
+
+#[test]
 fn paths_of_one_file_are_written_in_their_order() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path().join("real")).expect("a directory");
@@ -95,4 +128,30 @@ fn after_a_cancellation_only_the_first_is_written() {
     }
     assert_eq!(scratch.names(), ["a", "b"]);
     assert_eq!(std::fs::metadata(&old).expect("a file").ino(), inode);
+}
+
+#[test]
+fn directory_that_is_exchanged_meanwhile_gets_no_half_of_the_files() {
+    let scratch = Scratch::new();
+    let (directory, moved) = (scratch.path().join("d"), scratch.path().join("moved"));
+    std::fs::create_dir(&directory).expect("a directory");
+    let new: Vec<(PathBuf, &str)> =
+        (0..200).map(|number| (directory.join(format!("f{number}")), "new")).collect();
+    let results = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The first file has been begun, and none is in its place yet, unless this thread is slow.
+            while std::fs::read_dir(&directory).expect("a directory").next().is_none() {}
+            std::fs::rename(&directory, &moved).expect("another name");
+            std::fs::create_dir(&directory).expect("another directory");
+        });
+        write_many(&files(), &new)
+    });
+    // The directory was opened once, and what was opened gets all of them.
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(std::fs::read_dir(&directory).expect("a directory").count(), 0);
+    let names: Vec<String> = (0..200).map(|number| format!("f{number}")).collect();
+    for name in &names {
+        assert_eq!(scratch.read(&format!("moved/{name}")).as_deref(), Some("new"), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&moved).expect("a directory").count(), names.len());
 }

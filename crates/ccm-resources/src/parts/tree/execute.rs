@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
 use ccm_host::{
-    ChangedPart, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, OtherWriters,
-    TreeEntryKind, started_by, uid_of,
+    AfterFailure, ChangedPart, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile,
+    OtherWriters, TreeEntryKind, started_by, uid_of,
 };
 use ccm_model::Failure;
 
@@ -165,17 +165,15 @@ fn new_file<'s>(change: &TreeChange, state: &'s TreeState) -> Option<NewFile<'s>
     Some(NewFile { content, attributes: *attributes })
 }
 
-/// Writes files together, and empties the list. Returns the results, the failures last.
+/// Writes files together, none after one that fails, and empties the list. Returns the results in their order.
 fn write_together(
     writes: &mut Vec<(PathBuf, NewFile<'_>)>,
     files: &dyn Files,
 ) -> impl Iterator<Item = Result<(), Failure>> + use<> {
     let new: Vec<(&Path, NewFile<'_>)> = writes.iter().map(|(path, new)| (&**path, *new)).collect();
-    let written = files.write_many(&new).into_iter();
-    let written = written.map(|written| written.map(drop).map_err(|error| file_failure(&error)));
-    let (done, failed): (Vec<_>, Vec<_>) = written.partition(Result::is_ok);
+    let written = files.write_many(&new, AfterFailure::Stop);
     writes.clear();
-    done.into_iter().chain(failed)
+    written.into_iter().map(|written| written.map(drop).map_err(|error| file_failure(&error)))
 }
 
 /// Checks before a change that no other user could have prepared an entry whose attributes are to be changed, that no

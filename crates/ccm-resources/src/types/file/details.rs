@@ -1,6 +1,9 @@
 //! Parts of the state of a file that are read only for a change or its report.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::Context;
@@ -20,12 +23,34 @@ use crate::support::file_failure::{check_writable, file_failure};
 /// Maximum number of entries to count in a directory that is to be removed.
 const MAX_COUNTED_ENTRIES: u64 = 1_000_000;
 
+/// Directories in which files can be made, each checked once until something is executed.
+#[derive(Default)]
+pub(super) struct WritableDirectories(RefCell<HashSet<PathBuf>>);
+
+impl WritableDirectories {
+    pub(super) async fn of(context: &Context<'_>) -> Rc<Self> {
+        let cache = context.state_cache(async || Ok::<_, Infallible>(Self::default())).await;
+        cache.unwrap_or_else(|never| match never {})
+    }
+
+    /// Checks that the file system lets a file be made where there is none.
+    fn check(&self, path: &Path, files: &dyn Files) -> Result<(), Failure> {
+        let Some(directory) = path.parent() else { return Ok(()) };
+        if self.0.borrow().contains(directory) {
+            return Ok(());
+        }
+        check_writable(path, ChangedPart::Entry, files)?;
+        self.0.borrow_mut().insert(directory.to_owned());
+        Ok(())
+    }
+}
+
 /// Reads what only the report of a change and the change itself need. `before` is false after a change.
 pub(super) fn complete(
     file: &DesiredFile,
     state: &mut FileState,
     before: bool,
-    accounts: &Accounts<'_>,
+    (accounts, directories): (&Accounts<'_>, &WritableDirectories),
     context: &Context<'_>,
 ) -> Result<(), Failure> {
     let files = context.host.files;
@@ -41,14 +66,18 @@ pub(super) fn complete(
     if !before || is_kept {
         return Ok(());
     }
-    state.is_written_with_others = many::can_write(file, &plan);
+    state.is_written_with_others = many::can_write(file, &plan, context);
     complete_plan(file, &plan, state, accounts, context)?;
     // The mounts are slow to read, and only matter for a replacement or removal.
     if plan.replaces() {
         let mount = files.blocking_mount(&file.path, file.force);
         state.mount = mount.map_err(|error| file_failure(&error))?;
     }
-    if state.mount.is_none() { check_changes(file, &plan, files) } else { Ok(()) }
+    match plan {
+        _ if state.mount.is_some() => Ok(()),
+        FilePlan::Create => directories.check(&file.path, files),
+        plan => check_changes(file, &plan, files),
+    }
 }
 
 /// Returns the failure of a plan that the file system or a flag of a file forbids.
@@ -87,7 +116,7 @@ fn complete_plan(
             missing_parents(&file.path, files, |parent| context.would_be_directory(parent))?;
     }
     if matches!(plan, FilePlan::Create | FilePlan::MakeDirectory | FilePlan::ReplaceLink(_)) {
-        state.new_names = names_of_new(file, &state.desired, accounts, context);
+        state.new_names = names_of_new(file, &state.desired, accounts);
     }
     let is_removal = *plan == FilePlan::Remove(Removal::File);
     let is_new = matches!(plan, FilePlan::Create | FilePlan::ReplaceLink(_));
@@ -142,12 +171,11 @@ fn names_of_new(
     file: &DesiredFile,
     desired: &Desired,
     accounts: &Accounts<'_>,
-    context: &Context<'_>,
 ) -> Option<(Rc<str>, Rc<str>)> {
-    let own = context.host.system.own_identity().ok()?;
+    let (user, group) = accounts.own()?;
     let written = |name: &Option<String>| name.as_deref().filter(|name| !is_number(name)).map(Rc::from);
-    let owner = written(&file.owner).unwrap_or_else(|| accounts.user_name(desired.uid.unwrap_or(own.uid)));
-    let group = written(&file.group).unwrap_or_else(|| accounts.group_name(desired.gid.unwrap_or(own.gid)));
+    let owner = written(&file.owner).unwrap_or_else(|| accounts.user_name(desired.uid.unwrap_or(user)));
+    let group = written(&file.group).unwrap_or_else(|| accounts.group_name(desired.gid.unwrap_or(group)));
     Some((owner, group))
 }
 

@@ -9,7 +9,7 @@ use ccm_model::Failure;
 
 use super::decide::{FileEffect, FilePlan, FileResource, Removal, plan};
 use super::desired::{DesiredFile, DesiredTree, FileContent, FileEnsure};
-use super::details;
+use super::details::{self, WritableDirectories};
 use super::link;
 use super::many;
 use super::new_content::{ReadyContent, prepare, preview, source_failure, write};
@@ -38,8 +38,8 @@ impl Provider<FileResource> for Posix {
         reading: ReadPurpose<'_, FileEffect>,
         context: &mut Context<'_>,
     ) -> Result<FileState, Failure> {
-        let accounts = Accounts::of(context).await;
-        status(file, &reading, &accounts, context)
+        let (accounts, directories) = (Accounts::of(context).await, WritableDirectories::of(context).await);
+        status(file, &reading, (&accounts, &directories), context)
     }
 
     async fn preflight(
@@ -80,6 +80,10 @@ impl Provider<FileResource> for Posix {
         (_, other): (&DesiredFile, &FileState),
     ) -> bool {
         one.is_written_with_others && other.is_written_with_others
+    }
+
+    fn stops_at_failure(&self) -> bool {
+        true
     }
 
     async fn execute_many(
@@ -135,7 +139,7 @@ fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) 
 fn status(
     file: &DesiredFile,
     reading: &ReadPurpose<'_, FileEffect>,
-    accounts: &Accounts<'_>,
+    (accounts, directories): (&Accounts<'_>, &WritableDirectories),
     context: &Context<'_>,
 ) -> Result<FileState, Failure> {
     let files = context.host.files;
@@ -237,7 +241,7 @@ fn status(
     if let Some(tree) = &file.tree {
         state.inside = inside(file, tree, &state, context)?;
     }
-    details::complete(file, &mut state, before, accounts, context)?;
+    details::complete(file, &mut state, before, (accounts, directories), context)?;
     Ok(state)
 }
 

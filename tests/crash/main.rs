@@ -9,6 +9,7 @@ mod approvals;
 #[cfg(feature = "archive")]
 mod archives;
 mod audit;
+mod batch;
 mod broken_disk;
 mod case;
 mod definitions;

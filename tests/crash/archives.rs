@@ -132,7 +132,7 @@ fn an_archive_that_is_killed_anywhere_is_made_good_by_the_next_run() {
     let whole = Machine::new();
     let calls = whole.apply(&[]).run_with(Fault::None);
     assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
-    for name in ["mkdirat(", "syncfs(", "renameat("] {
+    for name in ["mkdirat(", "fsync(", "renameat("] {
         assert!(calls.calls.iter().any(|call| call.starts_with(name)), "{name}: {:?}", calls.calls);
     }
     whole.check_consistent().and_then(|()| whole.check_converges()).expect("a run that is not killed");

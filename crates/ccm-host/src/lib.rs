@@ -122,7 +122,7 @@ pub use files::{
     AfterFailure, BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ChangedPart, ClosedDirectory,
     ContentUse, EntryInfo, EntryKind, ExtractionTarget, FileAttributes, FileChange, FileError, FileInfo,
     FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile, OpenFile,
-    PathInfo, PathTrust, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
+    PathInfo, PathTrust, ReadContent, StagedFile, SyncQueue, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
     TrustedPath, UserFile, UserFileContent, WalkStep, backup_stem, create_file, empty_directory, entry_at,
     files_below, is_mount_point, is_temp_path, is_transient, is_writable_by_others, private_copy,
     read_at_most, read_beneath, read_pieces, read_regular, sha256, slug, temp_name, temp_path, unescape,

@@ -152,6 +152,20 @@ fn open(directory: &OwnedFd, name: &CStr, path: &Path) -> Result<OwnedFd, FileEr
     openat(directory, name, DIRECTORY, Mode::empty()).map_err(FileError::at(path, FileStep::Inspect))
 }
 
+/// Syncs a directory and those below it.
+pub(super) fn sync_directories(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
+    for (name, _) in entries(directory, path)?.iter().filter(|(_, is_directory)| *is_directory) {
+        let path = path.join(OsStr::from_bytes(name.to_bytes()));
+        match openat(directory, name, DIRECTORY, Mode::empty()) {
+            Ok(below) => sync_directories(&below, &path)?,
+            // A directory that this user may not read can't be synced, and holds nothing.
+            Err(Errno::ACCESS) => {}
+            Err(error) => return Err(FileError::step(&path, FileStep::Inspect, error)),
+        }
+    }
+    sync(directory, path)
+}
+
 fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
     match fsync(directory) {
         // Some filesystems have nothing to sync for a directory.

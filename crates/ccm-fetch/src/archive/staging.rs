@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, Uid, chownat, fchmod, fchown, fstat, linkat, mkdirat, openat,
-    statat, symlinkat, syncfs, unlinkat,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use ccm_host::{FileError, FileStep, empty_directory, temp_name};
+use ccm_host::{FileError, FileStep, SyncQueue, empty_directory, temp_name};
 
 use super::entry::{ArchiveEntry, EntryKind, check_link, parts_of};
 use super::stop::ExtractionStop;
 use super::unpack::{ReadPart, Receiver, refused};
-use super::{EntryError, ExtractError, ExtractRequest, Extracted};
+use super::{EntryError, ExtractError, ExtractRequest, Extracted, placement};
 
 /// Flags to open a directory that is no link.
 pub(super) const DIRECTORY: OFlags =
@@ -45,6 +45,8 @@ pub(super) struct Staging {
     /// Directory of the last entry.
     current: Option<(Vec<String>, OwnedFd)>,
     buffer: Vec<u8>,
+    /// Files that are complete and not yet synced.
+    unsynced: SyncQueue,
     stop: ExtractionStop,
 }
 
@@ -76,6 +78,7 @@ impl Staging {
             max_entries: request.max_entries,
             current: None,
             buffer: vec![0; CHUNK],
+            unsynced: SyncQueue::new(),
             stop: stop.clone(),
         })
     }
@@ -85,9 +88,9 @@ impl Staging {
     }
 
     /// Syncs everything to the disk.
-    pub(super) fn sync(&self) -> Result<(), ExtractError> {
-        syncfs(&self.directory).map_err(FileError::at(&self.path(), FileStep::Sync))?;
-        Ok(())
+    pub(super) fn sync(&mut self) -> Result<(), ExtractError> {
+        self.unsynced.sync()?;
+        Ok(placement::sync_directories(&self.directory, &self.path())?)
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -169,6 +172,7 @@ impl Staging {
         let file = file.map_err(|error| self.not_made(name, entry, error))?;
         self.give(&file, name)?;
         let mut file = File::from(file);
+        let mut size = 0;
         loop {
             self.stop.check()?;
             let length = content(&mut self.buffer)?;
@@ -177,14 +181,16 @@ impl Staging {
             }
             let written = file.write_all(&self.buffer[..length]);
             written.map_err(|error| FileError::step(&self.path_of(name), FileStep::Content, error))?;
-            self.extracted.bytes += length as u64;
+            size += length as u64;
         }
+        self.extracted.bytes += size;
         fchmod(&file, Mode::from_raw_mode(mode)).map_err(|error| self.failed(name, FileStep::Mode, error))?;
         if let Some(modified) = entry.modified() {
             // A time is not worth a failure.
             let _ = file.set_times(FileTimes::new().set_modified(modified));
         }
-        Ok(())
+        let path = self.path_of(name);
+        Ok(self.unsynced.add(file.into(), size, path)?)
     }
 
     fn make_hard_link(

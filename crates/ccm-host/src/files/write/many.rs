@@ -12,13 +12,8 @@ use crate::command::{Cancellation, CancellationLevel};
 use crate::files::AfterFailure;
 use crate::files::parent::OpenParents;
 use crate::files::resolve::ResolvedPath;
+use crate::files::sync_queue::{MAX_BYTES, MAX_FILES};
 use crate::raw;
-
-/// Maximum number of files that are open at once.
-const MAX_FILES: usize = 256;
-
-/// Size of contents from which on they are synced before others are written, in bytes.
-const MAX_BYTES: u64 = 16 << 20;
 
 /// Device and inode of a directory.
 type DirectoryId = (u64, u64);

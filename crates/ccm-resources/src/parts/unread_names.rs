@@ -104,13 +104,12 @@ fn is_set_aside_anywhere(name: &str) -> bool {
 
 /// Returns `true` for a path of a pattern, in which `*` stands for any text within one part.
 fn is_at(directory: &str, pattern: &str) -> bool {
-    // Every file is compared with all patterns, and most of them have no star.
-    if directory == pattern {
-        return true;
-    }
-    let Some(star) = memchr::memchr(b'*', pattern.as_bytes()) else { return false };
-    if !directory.starts_with(&pattern[..star]) {
-        return false;
+    // Every file is compared with all patterns, and nearly all of them differ before a star.
+    let bytes = directory.bytes().zip(pattern.bytes());
+    match bytes.take_while(|(_, of_pattern)| *of_pattern != b'*').position(|(one, other)| one != other) {
+        Some(_) => return false,
+        None if directory == pattern => return true,
+        None => {}
     }
     let (mut parts, mut patterns) = (directory.split('/'), pattern.split('/'));
     loop {

@@ -9,6 +9,7 @@
 //! are refused (see `operators` and `kinds`).
 
 mod checked_source;
+mod comparisons;
 mod dependencies;
 mod error;
 mod error_conversion;
@@ -31,6 +32,7 @@ use std::cell::Cell;
 
 use ccm_expr::Value;
 
+pub use comparisons::comparisons;
 pub use dependencies::{TemplateDependencies, dependencies};
 pub use error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
 pub use render::render;

@@ -1,11 +1,13 @@
 //! Parsed expressions.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
+use crate::comparisons::{self, Comparison};
 use crate::mentions::{self, Mentions};
 use crate::tree::{NodeKind, SyntaxTree};
-use crate::{Error, ParseContext, Scope, Value, evaluator, parser};
+use crate::{Error, ParseContext, Scope, Value, evaluator, lexer, parser};
 
 /// Parsed expression. Cloning is cheap.
 #[derive(Clone)]
@@ -30,6 +32,16 @@ impl Expression {
     /// Returns the names and calls in the expression, without evaluating anything.
     pub fn mentions(&self) -> Mentions {
         mentions::collect(&self.0)
+    }
+
+    /// Returns the comparisons with constants in the expression, without evaluating anything.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        comparisons::collect(&self.0)
+    }
+
+    /// Returns the bytes of each comment that begins with `//` and ends its line or the text.
+    pub fn line_comments(&self) -> Vec<Range<usize>> {
+        lexer::line_comments(self.text())
     }
 
     /// Checks that the scope has every name, also of the parts that an evaluation does not reach.

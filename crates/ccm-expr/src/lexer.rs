@@ -308,6 +308,32 @@ impl<'t> Lexer<'t> {
     }
 }
 
+/// Returns the bytes of each comment of a valid text that begins with `//`.
+pub(crate) fn line_comments(text: &str) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    if !text.contains("//") {
+        return comments;
+    }
+    let mut lexer = Lexer::new(text);
+    loop {
+        let end = lexer.at;
+        let Ok(token) = lexer.next() else { return comments };
+        let blanks = &text[end..token.start as usize];
+        let mut at = 0;
+        while let Some(start) = blanks[at..].find('/').map(|found| at + found) {
+            let (length, is_line) = match &blanks[start..] {
+                rest if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), true),
+                rest => (rest.find("*/").map_or(rest.len(), |end| end + 2), false),
+            };
+            comments.extend(is_line.then(|| end + start..end + start + length));
+            at = start + length;
+        }
+        if token.kind == TokenKind::End {
+            return comments;
+        }
+    }
+}
+
 fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }

@@ -8,6 +8,7 @@
 
 #![allow(clippy::unnecessary_box_returns, reason = "errors travel boxed until they reach the caller")]
 
+mod comparisons;
 mod error;
 mod evaluator;
 mod expression;
@@ -26,6 +27,7 @@ mod time;
 mod tree;
 mod value;
 
+pub use comparisons::{Comparison, LetterCase, Relation, lookup_path};
 pub use error::{Cause, Error, Stage};
 pub use expression::Expression;
 pub use functions::{FunctionDoc, reference};

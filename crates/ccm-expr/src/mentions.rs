@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::functions;
 use crate::tree::{Access, NodeId, NodeKind, SyntaxTree};
 
 /// Names and calls in an expression.
@@ -69,6 +70,12 @@ pub(crate) fn collect(tree: &SyntaxTree) -> Mentions {
             }
             NodeKind::Slice { base, .. } => {
                 extend(tree, &mut mentions, &mut tips, (id, *base), (None, Access::default()));
+            }
+            NodeKind::Builtin { function, arguments } if functions::by_index(*function).doc.name == "get" => {
+                if let [base, key] = *tree.children(*arguments) {
+                    let access = Access { optional: true, lenient: true };
+                    extend(tree, &mut mentions, &mut tips, (id, base), (tree.constant_text(key), access));
+                }
             }
             NodeKind::Call { name, arguments } => {
                 let argument = tree.children(*arguments).first().and_then(|first| tree.constant_text(*first));

@@ -1,5 +1,6 @@
 //! The first step: text of a manifest and its data to the resources that it declares.
 
+mod changed_kinds;
 pub(crate) mod children;
 pub(crate) mod common_properties;
 pub(crate) mod cut_values;
@@ -8,7 +9,6 @@ pub(crate) mod data_keys;
 pub(crate) mod document;
 pub(crate) mod draft;
 pub(crate) mod entries;
-pub(crate) mod fact_spelling;
 pub(crate) mod folded_lines;
 pub(crate) mod foreach;
 pub(crate) mod foreign_files;

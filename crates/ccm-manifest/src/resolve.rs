@@ -1,6 +1,7 @@
 //! The second step: expressions to values, and names to resources.
 
 pub(crate) mod call_argument;
+pub(crate) mod comparisons;
 pub(crate) mod control;
 mod copied_sources;
 pub(crate) mod credentials;

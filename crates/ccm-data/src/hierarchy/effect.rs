@@ -2,14 +2,26 @@
 
 use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Span, Wildcard, Wildcards, closest, escape_control};
 
-use super::{EntryOutcome, Hierarchy, OrderEntry};
+use super::{EntryOutcome, Hierarchy, Merge, OrderEntry};
 use crate::interpolation::{SplitText, TextPart, split};
+use crate::layers::ValueSource;
 
 /// Facts that are always in lower case. Facter has them with a capital.
-pub const LOWER_CASE_FACTS: [&str; 3] = ["host.info.platformFamily", "host.info.platform", "host.info.os"];
+pub const LOWER_CASE_FACTS: [&str; 7] = [
+    "host.info.platformFamily",
+    "host.info.platform",
+    "host.info.os",
+    "host.info.platformCodename",
+    "host.info.initSystem",
+    "host.info.virtualizationSystem",
+    "host.info.virtualizationRole",
+];
 
 /// Name of the only entry of `order` where a manifest has overrides and no hierarchy.
 pub(super) const DEFAULT: &str = "default";
+
+/// Names of levels for all machines.
+const GENERAL: [&str; 6] = ["all", "base", "common", "default", "defaults", "global"];
 
 /// Maximum number of entries and of overrides that are compared with each other.
 const MAX_COMPARED: usize = 500;
@@ -89,6 +101,7 @@ impl Hierarchy {
                 _ => warning.with_suggestion(meant),
             });
         }
+        warnings.extend(self.misplaced_literal(&patterns, outcomes));
         for name in unnamed.into_iter().filter(|name| !explained.contains(&&*name.text)) {
             let message = format!(
                 "this override has no effect: no entry of `order` names `{}`",
@@ -111,6 +124,44 @@ impl Hierarchy {
             });
         }
         warnings
+    }
+
+    /// Returns the warning about an entry that every machine has, and that therefore hides others or wins over them.
+    fn misplaced_literal(&self, patterns: &[EntryPattern], outcomes: &[EntryOutcome]) -> Option<Diagnostic> {
+        let is_everywhere = |number: &usize| {
+            let EntryOutcome::Applied { sources, .. } = &outcomes[*number] else { return false };
+            let is_of_manifest = sources.iter().any(|source| matches!(source, ValueSource::Override(_)));
+            patterns[*number].literal().is_some() && (is_of_manifest || !self.has_directory_of_machine())
+        };
+        let mut everywhere = (0..outcomes.len().min(patterns.len())).filter(is_everywhere);
+        let warn = |number: usize, reason: &str, hint: &str| {
+            let entry = &self.order[number];
+            let name = escape_control(&entry.text);
+            let message = format!("every machine has the level `{name}`, which {reason}");
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, entry.span, message);
+            Some(warning.with_hint(hint.replace("NAME", &name)))
+        };
+        if self.merge == Merge::First {
+            let is_not_reached = |outcome: &EntryOutcome| matches!(outcome, EntryOutcome::NotReached(_));
+            let hides = |number: &usize| {
+                let mut behind = patterns.iter().zip(outcomes).skip(number + 1);
+                behind.any(|(pattern, outcome)| pattern.literal().is_none() && is_not_reached(outcome))
+            };
+            let number = everywhere.find(hides)?;
+            let hint = "write `NAME` as the last entry, or `merge: deep` with `NAME` as the first one";
+            return warn(number, "hides all entries behind it", hint);
+        }
+        let is_general = |number: &usize| GENERAL.contains(&&*self.order[*number].text);
+        let number = everywhere.find(is_general)?;
+        let is_special = |pattern: &EntryPattern| pattern.literal().is_none();
+        if !patterns[..number].iter().any(is_special) {
+            return None;
+        }
+        warn(
+            number,
+            "wins over those before it",
+            "write `NAME` as the first entry: with `merge: deep`, later entries win",
+        )
     }
 
     /// Returns the entries of `order` with expressions that can have none of these names on any machine.

@@ -30,8 +30,12 @@ impl Evaluator<'_, '_> {
             self.charge(id, |budget| budget.read(read))?;
         }
         let value = match operator {
-            Operator::Equal => Ok(Value::Bool(self.equal(id, &left, &right)?)),
-            Operator::NotEqual => Ok(Value::Bool(!self.equal(id, &left, &right)?)),
+            Operator::Equal | Operator::NotEqual => {
+                if self.scope.strict() {
+                    self.refuse_for_booleans(id, &left, &right)?;
+                }
+                Ok(Value::Bool(self.equal(id, &left, &right)? == (operator == Operator::Equal)))
+            }
             Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
                 match left.compare(&right) {
                     Compared::Meaningless => Err(NoResult::Meaningless),
@@ -124,6 +128,27 @@ impl Evaluator<'_, '_> {
             .ok_or_else(|| Error::run(self.range(id), "this date is outside the supported years"))
     }
 
+    /// Refuses to compare a boolean with a number, or with a text for yes or no: they are never equal.
+    fn refuse_for_booleans(&self, id: NodeId, one: &Value, two: &Value) -> ExprResult<()> {
+        const WORDS: [&str; 8] = ["yes", "no", "on", "off", "y", "n", "1", "0"];
+        let (boolean, other) = match (one, two) {
+            (Value::Bool(boolean), other) | (other, Value::Bool(boolean)) => (boolean, other),
+            _ => return Ok(()),
+        };
+        let (shown, hint) = match other {
+            Value::Int(_) | Value::Float(_) => {
+                (other.kind().to_owned(), "compare two numbers, such as `VALUE != 0`")
+            }
+            Value::Text(text) if WORDS.iter().any(|word| text.trim().eq_ignore_ascii_case(word)) => (
+                format!("the text `{text}`"),
+                "write `true` or `false` where the value is given, or compare two texts",
+            ),
+            _ => return Ok(()),
+        };
+        let message = format!("{shown} is never equal to the boolean `{boolean}`");
+        Err(Error::run(self.range(id), message).with_hint(hint))
+    }
+
     /// Refuses to compare a text with the number or boolean that it spells: they are never equal, which nobody means.
     fn refuse_look_alikes(&self, id: NodeId, one: &Value, two: &Value) -> ExprResult<()> {
         let (text, other) = match (one, two) {
@@ -167,6 +192,10 @@ impl Evaluator<'_, '_> {
             (Value::Null, _) => false,
             (Value::List(list), needle) => {
                 self.charge(id, |budget| budget.steps(list.len()))?;
+                let is_of_kind = |element: &Value| element.kind() == needle.kind();
+                if self.scope.strict() && !list.iter().any(is_of_kind) {
+                    list.iter().try_for_each(|element| self.refuse_for_booleans(id, element, needle))?;
+                }
                 if is_large(needle) || matches!(needle, Value::Text(_)) {
                     let mut found = false;
                     for element in list.iter() {

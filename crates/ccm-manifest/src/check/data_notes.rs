@@ -156,6 +156,18 @@ fn reason(
         let hint = Some(format!("call it `{}.yaml`", shown(base)));
         return Some(UnusedFile { message: "ccm never reads", hint });
     }
+    let named =
+        |level: &str| hierarchy.can_name(level).then(|| format!("{}.yaml", shown(&level.replace(':', "/"))));
+    let hint = match below.rsplit_once('/').unwrap_or(("", below)) {
+        (_, file) if file.contains(':') => named(below.strip_suffix(".yaml").unwrap_or(below)),
+        ("", _) => None,
+        (_, file) if !file.contains('.') => named(&below.replace('/', ":")),
+        _ => below.strip_suffix(".json").and_then(|base| named(&base.replace('/', ":"))),
+    };
+    if let Some(path) = hint {
+        let hint = Some(format!("call it `{path}`"));
+        return Some(UnusedFile { message: "ccm never reads", hint });
+    }
     let name = level_of(below)?;
     if hierarchy.can_name(&name) {
         let is_unread = extent == NotedFiles::Unread && !is_read();

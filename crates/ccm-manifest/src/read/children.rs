@@ -75,6 +75,8 @@ pub(crate) struct OuterContext {
     pub(crate) unknown: UnknownPaths,
     /// Keys of the data that the resource hands over.
     pub(crate) passed_keys: Vec<NodeKey>,
+    /// Data of the outer manifest, of which only those keys are handed over.
+    pub(crate) parent_data: Value,
 }
 
 /// Data that a manifest gets from the outer manifest.
@@ -253,6 +255,7 @@ pub(crate) fn read(
         unknown.add(&data.unknown);
         PassedData::Defaults(data.value.clone())
     };
+    let is_handed_over = matches!(passed, PassedData::Over(_));
     if let Some(node) = child.data {
         reader.data_keys.add_data(node, reader.has_assignments);
     }
@@ -305,6 +308,7 @@ pub(crate) fn read(
                 data: passed,
                 unknown,
                 passed_keys,
+                parent_data: if is_handed_over { data.value.clone() } else { Value::Null },
             },
         },
         diagnostics,

@@ -14,12 +14,32 @@ pub(crate) fn check(root: &Node, text: &str, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Returns the position of a `#` behind an empty value, as in `color: #fff` and `- #fff`.
+fn behind_empty(node: &Node, behind: usize, text: &str, found: &HashMap<usize, usize>) -> Option<usize> {
+    if node.as_scalar().is_none() || !node.span.range().is_empty() {
+        return None;
+    }
+    found.get(&behind).copied().filter(|_| text[..behind].ends_with([':', '-']))
+}
+
+fn warning_of_empty(node: &Node, at: usize, text: &str) -> Diagnostic {
+    let end = text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end);
+    let end = at + text[at..end].trim_end().len();
+    let comment = Span::new(node.span.source, at, end);
+    let message = "the value is empty: a comment begins at `#`";
+    Diagnostic::warning(DiagnosticKind::Syntax, comment, message)
+        .with_hint("put the value between quotes")
+        .with_hint("write a blank behind the `#` of a comment")
+}
+
 /// Returns the position of each `#` that may begin a comment and has no blank behind it, by the end of what precedes it.
 fn comments_without_blank(text: &str) -> HashMap<usize, usize> {
     let bytes = text.as_bytes();
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let found = memchr::memchr_iter(b'#', bytes).filter_map(|at| {
-        if !bytes[..at].last().is_some_and(is_blank) || !text[at + 1..].starts_with(char::is_alphanumeric) {
+        if !bytes[..at].last().is_some_and(is_blank)
+            || !text[at + 1..].starts_with(|next: char| next.is_alphanumeric() || next == '{')
+        {
             return None;
         }
         let end = text[..at].trim_end_matches([' ', '\t']).len();
@@ -38,11 +58,16 @@ fn check_node(node: &Node, text: &str, found: &HashMap<usize, usize>, diagnostic
         }
         NodeValue::List(elements) => {
             for element in elements {
+                let dash = text[..element.span.start as usize].trim_end_matches([' ', '\t']).len();
+                let empty = behind_empty(element, dash, text, found);
+                diagnostics.extend(empty.map(|at| warning_of_empty(element, at, text)));
                 check_node(element, text, found, diagnostics);
             }
         }
         NodeValue::Map(map) => {
             for entry in map.entries() {
+                let empty = behind_empty(&entry.value, entry.key.span.end as usize + 1, text, found);
+                diagnostics.extend(empty.map(|at| warning_of_empty(&entry.value, at, text)));
                 check_node(&entry.value, text, found, diagnostics);
             }
         }

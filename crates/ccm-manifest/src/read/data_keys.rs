@@ -79,7 +79,7 @@ impl DataKeys {
                 self.data.iter().map(|key| &**key).chain(of_levels)
             };
             if known().any(|key| key == first) {
-                diagnostics.extend(self.near_miss(&path, first, rest));
+                diagnostics.extend(self.near_miss(&path, first, rest, written));
                 continue;
             }
             let message = format!("--data: no data of the manifest has the key `{}`", shown(first));
@@ -95,8 +95,8 @@ impl DataKeys {
         }
     }
 
-    /// Warns of a key within a map that is similar to an existing one.
-    fn near_miss(&self, path: &[String], first: &str, rest: &[String]) -> Option<Diagnostic> {
+    /// Warns of a key within a map that is similar to an existing one, and of a map that becomes another value.
+    fn near_miss(&self, path: &[String], first: &str, rest: &[String], written: &str) -> Option<Diagnostic> {
         let mut maps: Vec<&NodeMap> = self.maps.iter().filter_map(|map| within(map, first)).collect();
         for key in rest {
             let below: Vec<&NodeEntry> = maps.iter().filter_map(|map| map.entry(key)).collect();
@@ -110,7 +110,15 @@ impl DataKeys {
             }
             maps = below.into_iter().filter_map(|entry| as_map(&entry.value)).collect();
         }
-        None
+        let value = written.split_once('=').map_or("", |(_, value)| value.trim());
+        if maps.is_empty() || value.is_empty() || value.starts_with(['{', '"', '\'']) || value == "null" {
+            return None;
+        }
+        let name = shown(&path.join("."));
+        let message = format!("--data: `{name}` is a map, which this value replaces as a whole");
+        let error = Diagnostic::without_location(DiagnosticKind::WrongType, message);
+        let error = Diagnostic { severity: ccm_model::Severity::Warning, ..error };
+        Some(error.with_hint(format!("write `{name}.KEY=VALUE`")))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::read::reader::Reader;
 use crate::read::resources::{Declaration, Nameless};
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, LimitCheck};
 use crate::resolve::expand::Expander;
+use crate::resolve::hint_literals::ExpectedKind;
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::resolve::text_language::TextLanguage;
@@ -155,7 +156,7 @@ impl Foreach {
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<ListItem>> {
         // A list that may be missing is no text.
-        let literals = evaluator.literals.of_list();
+        let literals = evaluator.literals.of(ExpectedKind::List);
         let mut expander = Expander::new(ManifestEvaluator { literals, ..evaluator });
         let span = self.list.span;
         let items = match &self.list.value {

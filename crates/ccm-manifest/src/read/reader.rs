@@ -15,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, fact_spelling, folded_lines, foreign_files, generated, other_braces};
+use super::{cut_values, folded_lines, foreign_files, generated, other_braces};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -99,7 +99,6 @@ impl Reader<'_, '_> {
             cut_values::check(root, &text, diagnostics);
             folded_lines::check(root, &text, diagnostics);
             diagnostics.extend(other_braces::warnings(source, &text));
-            diagnostics.extend(fact_spelling::warnings(source, &text));
         }
         let Document { data, lacks_data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);
@@ -119,7 +118,8 @@ impl Reader<'_, '_> {
             self.data_keys.add_file(file, self.has_assignments);
         }
         let passed = outer.group.map(|_| outer.passed_keys.clone());
-        let declared = DeclaredData::new(nodes, files, &data, &overlays, passed);
+        let declared =
+            DeclaredData::new(nodes, files, &data, &overlays, passed).with_parent(outer.parent_data.clone());
         let reported = diagnostics.found();
         data::check(&mut data, &self.scopes.context, diagnostics);
         // A required value that is missing is one error, whatever uses it.

@@ -7,6 +7,7 @@ use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Node, Resource
 use ccm_properties::{IF, UNLESS};
 
 use crate::resolve::expand::diagnostic;
+use crate::resolve::hint_literals::ExpectedKind;
 use crate::resolve::messages::{expected, shown};
 use crate::resolve::scope::{DeferredOn, EvalError, ManifestEvaluator, Phase};
 
@@ -85,6 +86,12 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
         conditions.conditions.push(Condition { desired, node: entry.value.clone(), manifest, apply: None });
     }
     conditions
+}
+
+/// Returns `true` if an expression compares values, so that its names need not be booleans.
+fn has_comparison(expression: &str) -> bool {
+    let words = ["==", "!=", "<", ">", " in ", " matches ", " contains ", " startsWith ", " endsWith "];
+    words.iter().any(|word| expression.contains(word))
 }
 
 /// Returns an expression for a place between double quotes, and within parentheses if it has operators of low precedence.
@@ -194,7 +201,10 @@ impl Condition {
     ) -> Result<bool, ConditionError> {
         let text = self.node.as_text().unwrap_or_default();
         let written = &evaluator.manifest.text[self.node.span.range().start..];
-        let evaluator = evaluator.within(written);
+        let mut evaluator = evaluator.within(written);
+        if !has_comparison(text) {
+            evaluator.literals = evaluator.literals.of(ExpectedKind::Boolean);
+        }
         let evaluated = evaluator.evaluate(text);
         for doubt in evaluator.context.take_doubts() {
             let place = self.node.locate(&evaluator.manifest.text, doubt.range.start, doubt.range.end);

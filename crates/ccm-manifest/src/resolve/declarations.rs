@@ -52,6 +52,12 @@ pub(crate) fn merge(
     for index in 0..drafts.len() {
         let owner = resource_of(index);
         if owner != index {
+            let draft = &drafts[index];
+            if draft.child.is_some() || draft.same_child.is_some() {
+                // Its own properties are no part of what was compared.
+                let text = &scopes.manifests[draft.manifest].text;
+                draft.check(scopes.types, text, &[], diagnostics);
+            }
             let merged = Merged::take(&mut drafts[index]);
             merged.add_to(&mut drafts[owner]);
         }

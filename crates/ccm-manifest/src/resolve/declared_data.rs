@@ -6,7 +6,7 @@ use ccm_data::hierarchy::EntryOutcome;
 use ccm_data::interpolation::may_hold_any;
 use ccm_data::layers::ValueSource;
 use ccm_expr::{Map, Value};
-use ccm_model::{NodeKey, NodeMap, closest};
+use ccm_model::{Node, NodeKey, NodeMap, closest};
 
 use crate::read::data::{DataNodes, Overlay, ResolvedData};
 
@@ -25,6 +25,10 @@ pub(crate) struct DeclaredData {
     is_child: bool,
     /// Keys that the other manifest hands over.
     pub(crate) passed: Vec<NodeKey>,
+    /// Names of the levels that are used.
+    applied: Vec<String>,
+    /// Data of the other manifest, of which only the keys in `passed` are handed over.
+    parent: Value,
 }
 
 /// Key that no data has.
@@ -93,7 +97,41 @@ impl DeclaredData {
         };
         let read_files = sources.filter_map(file).collect();
         let is_child = passed.is_some();
-        Self { nodes, files, overlays, read_files, is_child, passed: passed.unwrap_or_default() }
+        let name = |(_, outcome): &(String, EntryOutcome)| match outcome {
+            EntryOutcome::Applied { name, .. } => Some(name.clone()),
+            _ => None,
+        };
+        let applied = data.entries.iter().filter_map(name).collect();
+        let passed = passed.unwrap_or_default();
+        Self { nodes, files, overlays, read_files, is_child, passed, applied, parent: Value::Null }
+    }
+
+    /// Sets the data of the manifest that applies this one, of which it hands over only some keys.
+    pub(crate) fn with_parent(self, parent: Value) -> Self {
+        Self { parent, ..self }
+    }
+
+    /// Returns `true` if the manifest that applies this one has a value, which it does not hand over.
+    pub(crate) fn is_of_parent(&self, path: &[String]) -> bool {
+        let value = path.iter().try_fold(&self.parent, |value, key| value.get(key));
+        value.is_some_and(|value| !matches!(value, Value::Null))
+    }
+
+    /// Returns the name of the override that replaces a map of `data` with a key by one without it.
+    pub(crate) fn level_that_drops(&self, path: &[String]) -> Option<&str> {
+        let [first, further @ ..] = path else { return None };
+        let has_rest =
+            |node: &Node| further.iter().try_fold(node, |node, key| node.as_map()?.get(key)).is_some();
+        let data = self.nodes.data.as_ref()?.value.as_map()?.get(first)?;
+        if further.is_empty() || !has_rest(data) {
+            return None;
+        }
+        let overrides = self.nodes.overrides.as_ref()?.value.as_map()?;
+        let drops = |name: &&String| {
+            let over = overrides.get(name).and_then(Node::as_map).and_then(|over| over.get(first));
+            over.is_some_and(|over| !has_rest(over))
+        };
+        self.applied.iter().find(drops).map(String::as_str)
     }
 
     /// Returns the keys of `data` as written.

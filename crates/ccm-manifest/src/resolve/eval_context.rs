@@ -14,6 +14,7 @@ use ccm_model::{
 };
 
 use crate::read::other_braces;
+use crate::resolve::comparisons;
 use crate::resolve::credentials::Credentials;
 use crate::sources::{FactPath, Sources};
 use crate::unchecked::{LeftOut, OmittedInputs};
@@ -118,6 +119,7 @@ pub(crate) struct EvalContext<'s> {
 /// Warning about a part of an expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Doubt {
+    pub(crate) kind: DiagnosticKind,
     /// Bytes in the expression.
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
@@ -126,7 +128,7 @@ pub(crate) struct Doubt {
 
 impl Doubt {
     pub(crate) fn warning(self, span: Span) -> Diagnostic {
-        Diagnostic::warning(DiagnosticKind::UnknownName, span, self.message).with_hint(self.hint)
+        Diagnostic::warning(self.kind, span, self.message).with_hint(self.hint)
     }
 }
 
@@ -163,8 +165,10 @@ pub(crate) struct ParsedExpression {
     pub(crate) data: Vec<Vec<String>>,
     /// Constant paths into the data that have a default.
     pub(crate) defaults: Vec<DefaultedPath>,
-    /// Paths of `lookup` into the facts that have a default, each with its byte range in the expression.
+    /// Paths into the facts that have a default, each with its byte range in the expression.
     pub(crate) fact_defaults: Vec<(String, Range<usize>)>,
+    /// Warnings about comparisons that are never true, and operands that are comments.
+    pub(crate) comparisons: Vec<Doubt>,
     /// Constant paths of `lookup` that begin with a name that not every expression has, each with its constant prefix and its
     /// byte range in the expression.
     pub(crate) other_lookups: Vec<(String, Vec<String>, Range<usize>)>,
@@ -472,6 +476,11 @@ impl<'s> EvalContext<'s> {
         self.doubts.replace(doubts);
     }
 
+    /// Adds warnings about the last expression.
+    pub(crate) fn add_doubts(&self, doubts: Vec<Doubt>) {
+        self.doubts.borrow_mut().extend(doubts);
+    }
+
     /// Takes the warnings about the last expression.
     pub(crate) fn take_doubts(&self) -> Vec<Doubt> {
         self.doubts.take()
@@ -498,15 +507,25 @@ impl ParsedExpression {
             data: Vec::new(),
             defaults: Vec::new(),
             fact_defaults: Vec::new(),
+            comparisons: Vec::new(),
             other_lookups: Vec::new(),
             uses_any: false,
             has_other_names: false,
         };
         let Ok(expression) = &read.expression else { return read };
+        read.comparisons = comparisons::doubts(expression.comparisons(), expression.text());
+        read.comparisons.extend(comparisons::cut_operands(expression));
         let mentions = expression.mentions();
         for name in &mentions.names {
             match name.path.first().map(String::as_str) {
-                Some("Facts") => read.facts.push(name.path[1..].to_vec()),
+                Some("Facts") => {
+                    read.facts.push(name.path[1..].to_vec());
+                    if name.optional.is_some() && name.path.len() > 1 {
+                        let path = name.path[1..].iter().map(|key| ccm_expr::path::escape(key));
+                        let path = path.fold("facts".to_owned(), |path, key| path + "." + &key);
+                        read.fact_defaults.push((path, name.range.clone()));
+                    }
+                }
                 Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
                 Some("Data") => {
                     read.data.push(name.path[1..].to_vec());

@@ -88,7 +88,12 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     let managed = ManagedPaths::new();
     let evaluator = ManifestEvaluator::new(&context, &manifest, Phase::BeforeRun(&managed));
     let at = |range: std::ops::Range<usize>| Span::new(source, range.start, range.end);
-    let value = match evaluator.evaluate(&request.expression) {
+    let evaluated = evaluator.evaluate(&request.expression);
+    for doubt in context.take_doubts() {
+        let place = at(doubt.range.clone());
+        diagnostics.push(doubt.warning(place));
+    }
+    let value = match evaluated {
         Ok(value) => Some(value),
         Err(EvalError::Invalid(mut error)) => {
             error.hints = hints(&request.expression, error.hints);

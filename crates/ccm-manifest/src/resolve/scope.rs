@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_expr::{Cause, Value};
-use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control, normalize};
+use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, SYSTEM_FACTS, closest, escape_control, normalize};
 use expression::ExpressionScope;
 
 use crate::read::foreach::ItemScope;
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::eval_context::{DefaultedPath, Doubt, EvalContext, ITEM_NAMES, ParsedExpression};
-use crate::resolve::hint_literals::HintLiterals;
+use crate::resolve::hint_literals::{HintLiterals, needed_kind};
 use crate::resolve::jinja_words;
 use crate::resolve::messages::shown;
 use crate::unchecked::UnknownPaths;
@@ -39,6 +39,9 @@ const EARLY_HINT: &str = "put the expression where the value is used, or repeat 
 const MAX_INCLUDES: usize = 64;
 
 const MAX_LOCATIONS: usize = 5;
+
+/// Keys in the facts of every machine.
+const SYSTEM_KEYS: [&str; 4] = ["info", "virtual", "swap", "usage"];
 
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
@@ -136,6 +139,7 @@ impl ManifestEvaluator<'_, '_> {
         if let Some(error) = self.unknown_name(&read, text) {
             return Err(EvalError::Invalid(error));
         }
+        self.context.set_doubts(self.comparisons(&read));
         if matches!(self.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty()) {
             return Err(EvalError::Invalid(InvalidExpression {
                 kind: DiagnosticKind::LateValue,
@@ -167,8 +171,8 @@ impl ManifestEvaluator<'_, '_> {
                 Err(EvalError::Reported)
             }
             Ok(value) => {
-                let doubts = self.doubts(&read).into_iter().chain(self.doubtful_facts(&read));
-                self.context.set_doubts(doubts.collect());
+                self.context.add_doubts(self.doubts(&read));
+                self.context.add_doubts(self.doubtful_facts(&read));
                 Ok(value)
             }
             outcome => outcome,
@@ -205,23 +209,25 @@ impl ManifestEvaluator<'_, '_> {
         read.other_lookups.iter().find_map(unknown)
     }
 
+    /// Returns warnings about comparisons that are never true.
+    fn comparisons(&self, read: &ParsedExpression) -> Vec<Doubt> {
+        if read.comparisons.is_empty() || matches!(self.phase, Phase::Runtime(_)) {
+            return Vec::new();
+        }
+        let hint = |doubt: &Doubt| Doubt { hint: self.literals.advice(&doubt.hint), ..doubt.clone() };
+        read.comparisons.iter().map(hint).collect()
+    }
+
     /// Returns warnings about defaults for facts that are probably misspelt: those that ccm gathers on every machine, and in
     /// data and hierarchies also others.
     fn doubtful_facts(&self, read: &ParsedExpression) -> Vec<Doubt> {
         if read.fact_defaults.is_empty() || matches!(self.phase, Phase::Runtime(_)) {
             return Vec::new();
         }
-        let root = Value::map([("facts", self.context.known_facts())]);
         let doubt = |(argument, range): &(String, Range<usize>)| {
-            let path = ccm_expr::path::Path::parse(argument).ok()?;
-            let prefix = path.constant_prefix();
-            let is_known = prefix.iter().try_fold(&root, |value, key| value.get(key)).is_some();
-            let is_checked = matches!(self.phase, Phase::Data) || is_of_system_fact(&prefix);
-            if is_known || !is_checked {
-                return None;
-            }
-            let near = path.closest(&root)?;
+            let near = self.near_fact(argument)?;
             Some(Doubt {
+                kind: DiagnosticKind::UnknownName,
                 range: range.clone(),
                 message: format!(
                     "this machine has no fact `{}`, so that the default is used",
@@ -231,6 +237,25 @@ impl ManifestEvaluator<'_, '_> {
             })
         };
         read.fact_defaults.iter().filter_map(doubt).collect()
+    }
+
+    /// Returns the fact that was probably meant by a path of `lookup` that this machine does not have.
+    fn near_fact(&self, argument: &str) -> Option<String> {
+        let path = ccm_expr::path::Path::parse(argument).ok()?;
+        let root = Value::map([("facts", self.context.known_facts())]);
+        let prefix = path.constant_prefix();
+        if prefix.iter().try_fold(&root, |value, key| value.get(key)).is_some() {
+            return None;
+        }
+        // A custom fact may have a similar name, but not with the same keys.
+        if let [_, first, second, ..] = &prefix[..]
+            && SYSTEM_KEYS.contains(&&**second)
+            && !is_of_system_fact(&prefix)
+        {
+            return closest(first, SYSTEM_FACTS).map(|meant| format!("facts.{meant}"));
+        }
+        let is_checked = matches!(self.phase, Phase::Data) || is_of_system_fact(&prefix);
+        path.closest(&root).filter(|_| is_checked)
     }
 
     /// Returns warnings about defaults for keys that no data can have.
@@ -254,6 +279,7 @@ impl ManifestEvaluator<'_, '_> {
                 None => format!("add `{}:` to `data`, or write the default itself", escape_control(key)),
             };
             (absent.position >= default.optional).then(|| Doubt {
+                kind: DiagnosticKind::UnknownName,
                 range: default.range.clone(),
                 message: format!("no `data` has the key `{whole}`, which is therefore always missing"),
                 hint,
@@ -302,6 +328,22 @@ impl ManifestEvaluator<'_, '_> {
         }
     }
 
+    /// Returns advice on a missing key that the data as written has, or that of the manifest that applies this one.
+    fn advice_on_dropped(&self, path: &[String]) -> Option<String> {
+        let declared = self.manifest.declared.as_ref()?;
+        let (first, last) = (shown(path.first()?), shown(path.last()?));
+        if let Some(level) = declared.level_that_drops(path) {
+            return Some(format!(
+                "the override `{}` replaces `{first}` as a whole: add `{last}` there, or write `merge: deep` in `hierarchy`",
+                shown(level)
+            ));
+        }
+        declared.is_of_parent(path).then(|| {
+            let value = self.literals.braces(&format!("Data.{first}"));
+            format!("hand it over in the `apply` of the other manifest, whose data has it: `data: {{{first}: {value}}}`")
+        })
+    }
+
     /// Explains an error of the expression `text`.
     fn explain(&self, error: &ccm_expr::Error, text: &str) -> InvalidExpression {
         let (mut hints, mut nearest) = (error.hints.clone(), error.nearest.clone());
@@ -328,6 +370,9 @@ impl ManifestEvaluator<'_, '_> {
                         &self.manifest.data,
                         self.literals,
                     ));
+                }
+                if hints.is_empty() && path.len() > 1 && path[0] == "Data" {
+                    hints.extend(self.advice_on_dropped(&path[1..]));
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));
@@ -417,6 +462,11 @@ fn advice_on_missing(path: &[String], text: &str, end: usize, literals: HintLite
     let further = further_keys(text.get(end..).unwrap_or_default());
     let optional = if further.is_empty() { "" } else { "?" };
     let is_whole = text.trim().strip_prefix(&name) == Some(further);
+    let needed = end
+        .checked_sub(name.len())
+        .filter(|start| text.get(*start..end) == Some(&*name))
+        .and_then(|start| needed_kind(text, start..end + further.len()));
+    let literals = needed.map_or(literals, |kind| literals.of(kind));
     let with_default = |default: &str| {
         let written = format!("{name}{optional}{further} ?? {default}");
         // `??` binds less tightly than other operators.

@@ -1,5 +1,7 @@
 //! Data of a manifest: hierarchy, overrides, data files, assignments and annotations.
 
+use ccm_model::{Diagnostic, Severity};
+
 use crate::machine::Machine;
 
 const FACTS: &str =
@@ -281,7 +283,8 @@ fn a_replaced_value_is_not_evaluated() {
     const SECRET: &str = "\"{{ file('/secret') }}\"";
     let read = |machine: &Machine, text: &str| {
         let loaded = machine.load(&with(text));
-        (loaded.diagnostics.is_empty(), !machine.read.borrow().is_empty())
+        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+        (!loaded.diagnostics.iter().any(is_error), !machine.read.borrow().is_empty())
     };
     let (used, unused) = ((false, true), (true, false));
     for (data, expected) in [

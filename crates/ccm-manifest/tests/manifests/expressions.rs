@@ -256,7 +256,8 @@ fn defaults_for_keys_that_no_data_can_have_are_pointed_out() {
         ("lookup('data.list.0', 80)", &[]),
         ("lookup('facts.prot', 80)", &[]),
         ("Environ.PROT ?? 80", &[]),
-        ("get(Data, 'prot') ?? 80", &[]),
+        ("get(Data, 'prot') ?? 80", &["4:28 warning: unknown-name | port"]),
+        ("get(Data, 'port') ?? 80", &[]),
         ("'prot' in Data ? 1 : 2", &[]),
     ]);
     check_all(&[

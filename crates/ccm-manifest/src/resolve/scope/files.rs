@@ -115,6 +115,7 @@ impl ExpressionScope<'_, '_, '_> {
         let rendered = templates::render(written, &text, &rendering);
         self.rendering.borrow_mut().pop();
         if is_first && rendered.is_ok() {
+            self.doubt_comparisons(&text, source);
             self.doubt_defaults(&text, source);
         }
         rendered.map_err(|error| self.refuse(written, source, &error))

@@ -131,9 +131,8 @@ impl Evaluator<'_, '_> {
     /// Refuses to compare a boolean with a number, or with a text for yes or no: they are never equal.
     fn refuse_for_booleans(&self, id: NodeId, one: &Value, two: &Value) -> ExprResult<()> {
         const WORDS: [&str; 8] = ["yes", "no", "on", "off", "y", "n", "1", "0"];
-        let (boolean, other) = match (one, two) {
-            (Value::Bool(boolean), other) | (other, Value::Bool(boolean)) => (boolean, other),
-            _ => return Ok(()),
+        let ((Value::Bool(boolean), other) | (other, Value::Bool(boolean))) = (one, two) else {
+            return Ok(());
         };
         let (shown, hint) = match other {
             Value::Int(_) | Value::Float(_) => {

@@ -123,7 +123,7 @@ fn operand(text: &str, tokens: &TagTokens<'_, '_>, at: usize) -> Option<(Operand
             let known = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name))?;
             let mut path = path(&tokens[at..]);
             let end = at + length_of_path(&tokens[at..], path.len());
-            path[0] = (*known).to_owned();
+            (*known).clone_into(&mut path[0]);
             Some(with_case(tokens, path, end))
         }
         _ => None,

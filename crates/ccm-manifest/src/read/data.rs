@@ -9,7 +9,6 @@ use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, Span};
 
-use crate::read::changed_kinds;
 use crate::read::foreach::ItemScope;
 use crate::read::levels::{LevelEvaluator, LevelFiles};
 use crate::resolve::eval_context::EvalContext;
@@ -171,8 +170,7 @@ pub(crate) fn resolve(
     }
     collected.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
-    let files: Vec<NodeMap> = levels.into_iter().filter_map(|level| level.file?.1.into_map()).collect();
-    changed_kinds::check(nodes, &files, &merges, diagnostics);
+    let files = levels.into_iter().filter_map(|level| level.file?.1.into_map()).collect();
     ResolvedData {
         value,
         secrets: Vec::new(),

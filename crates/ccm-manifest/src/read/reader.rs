@@ -15,7 +15,7 @@ use super::document::{self, Document, Settings};
 use super::draft::{DraftBuilder, ResourceDraft};
 use super::foreach::ItemScope;
 use super::resources::{Declaration, Nameless, collect};
-use super::{cut_values, folded_lines, foreign_files, generated, other_braces};
+use super::{changed_kinds, cut_values, folded_lines, foreign_files, generated, other_braces};
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::scope::{ManifestScope, Phase};
 use crate::scopes::Scopes;
@@ -114,6 +114,7 @@ impl Reader<'_, '_> {
         let mut data = data::resolve(&nodes, &self.scopes.context, &text, &directory, &layered, diagnostics);
         data.unknown.add(&outer.unknown);
         let files = std::mem::take(&mut data.files);
+        changed_kinds::check(&nodes, &files, &data.merges, diagnostics);
         for file in &files {
             self.data_keys.add_file(file, self.has_assignments);
         }

@@ -218,7 +218,7 @@ fn ordered_as_text(
     let is_known_version =
         VERSIONS.contains(&fact) && value.starts_with(|first: char| first.is_ascii_digit());
     let is_name = found.path.len() > 1 && found.case.is_none();
-    if !is_known_version && !(is_name && is_version) {
+    if !(is_known_version || is_name && is_version) {
         return None;
     }
     let subject = shown(text.get(found.subject.clone())?);

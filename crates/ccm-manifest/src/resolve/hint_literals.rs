@@ -37,11 +37,6 @@ impl HintLiterals {
         format!("{0}{text}{0}", self.quote)
     }
 
-    /// Returns an expression with its braces, between quotes of YAML.
-    pub(crate) fn braces(self, expression: &str) -> String {
-        format!("\"{{{{ {expression} }}}}\"")
-    }
-
     /// Returns the default for a missing value.
     pub(crate) fn empty(self) -> String {
         match self.expected {

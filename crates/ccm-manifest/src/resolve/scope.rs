@@ -339,7 +339,7 @@ impl ManifestEvaluator<'_, '_> {
             ));
         }
         declared.is_of_parent(path).then(|| {
-            let value = self.literals.braces(&format!("Data.{first}"));
+            let value = format!("\"{{{{ Data.{first} }}}}\"");
             format!("hand it over in the `apply` of the other manifest, whose data has it: `data: {{{first}: {value}}}`")
         })
     }
@@ -363,16 +363,9 @@ impl ManifestEvaluator<'_, '_> {
                     .to_owned()];
                 }
                 if hints.is_empty() && path.len() > 1 && path[0] == "Data" {
-                    hints.extend(key_with_dots(
-                        path,
-                        text,
-                        error.range.end,
-                        &self.manifest.data,
-                        self.literals,
-                    ));
-                }
-                if hints.is_empty() && path.len() > 1 && path[0] == "Data" {
-                    hints.extend(self.advice_on_dropped(&path[1..]));
+                    let dotted =
+                        key_with_dots(path, text, error.range.end, &self.manifest.data, self.literals);
+                    hints.extend(dotted.or_else(|| self.advice_on_dropped(&path[1..])));
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));

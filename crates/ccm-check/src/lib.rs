@@ -13,7 +13,7 @@
 //!                       RuleResult { results: [AttributeResult { attribute, outcome }], warnings }
 //!                                              │
 //!                                              ▼
-//!                       RulesReport ─▶ CheckStatus and "3 of 12 failed: port tcp:80 listening"
+//!                       RulesReport ─▶ CheckStatus and "3 of 12 failed: port tcp:80 listening (…)"
 //!
 //! exit code and output of a command ─▶ CheckStatus::from_exit_code, NagiosOutput::parse
 //! ```

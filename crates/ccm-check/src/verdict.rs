@@ -82,6 +82,8 @@ impl RuleResult {
 
 /// Maximum number of failures that a summary names.
 const MAX_NAMED: usize = 3;
+/// Maximum length of the reason of a failure in a summary, in characters.
+const MAX_REASON: usize = 100;
 
 /// Results of all rules of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +108,7 @@ impl RulesReport {
         self.rules.iter().flat_map(|rule| rule.results.iter().map(move |result| (rule, result)))
     }
 
-    /// Returns the result in a line: `3 of 12 failed: port tcp:80 listening, …`.
+    /// Returns the result in a line: `3 of 12 failed: port tcp:80 listening (expected true, found false), …`.
     pub fn summary(&self) -> String {
         let total = self.attributes().count();
         let (word, bad): (&str, Vec<_>) = match self.status() {
@@ -132,12 +134,22 @@ impl RulesReport {
             .take(MAX_NAMED)
             .map(|(rule, result)| {
                 let id = ccm_model::escape_control(&rule.id);
-                format!("{} {id} {}", rule.kind.name(), result.attribute.name())
+                let reason = result.outcome.reason().map(|reason| format!(" ({})", in_a_line(&reason)));
+                format!("{} {id} {}{}", rule.kind.name(), result.attribute.name(), reason.unwrap_or_default())
             })
             .collect();
         if bad.len() > MAX_NAMED {
             named.push(format!("{} more", bad.len() - MAX_NAMED));
         }
         format!("{} of {total} {word}: {}", bad.len(), named.join(", "))
+    }
+}
+
+/// Returns a text for a line, cut if it is long.
+fn in_a_line(text: &str) -> String {
+    let text = ccm_model::escape_control(text);
+    match text.char_indices().nth(MAX_REASON) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
     }
 }

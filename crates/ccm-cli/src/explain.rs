@@ -37,7 +37,9 @@ fn text(explanation: &Explanation) -> String {
         Explanation::Property { type_name, path, property } => {
             of_property(&format!("{type_name}.{path}"), property)
         }
-        Explanation::Setting { path, property } => of_property(path, property),
+        Explanation::Setting { path, property } | Explanation::Common { path, property } => {
+            of_property(path, property)
+        }
         _ => String::new(),
     }
 }
@@ -50,7 +52,8 @@ fn type_list(types: &[TypeReference]) -> String {
         format!("{:width$}  {}", found.name, wrapped_to(found.summary, width + 2, room).trim_start())
     };
     let lines: String = types.iter().map(line).collect();
-    lines + "\n`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.\n"
+    let more = "`ccm explain TYPE` shows a type, and `ccm explain TYPE.PROPERTY` one of its properties.";
+    format!("{lines}\n{}", wrapped_to(more, 0, output_width().unwrap_or(usize::MAX)))
 }
 
 fn of_type(found: &TypeReference) -> String {

@@ -9,7 +9,7 @@ use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::report::{
     ExecutionError, FindError, History, MatchingRun, RunFilter, StoreError, StoredRun,
 };
-use ccm_runtime::{LocalZone, printed};
+use ccm_runtime::{LocalZone, RunOutcome, StoredSummary, printed};
 
 use crate::arguments::{DocumentFormat, HistoryArguments};
 use crate::console::Console;
@@ -116,7 +116,10 @@ impl View<'_> {
             let found = CommandError::of(&error);
             match &error {
                 ExecutionError::Unknown { known, .. } if known.is_empty() => {
-                    found.therefore("the record has no results of any exec")
+                    found.therefore(match run.summary.as_ref().map(StoredSummary::outcome) {
+                        Some(RunOutcome::Refused) => "its manifest was refused, so that nothing was run",
+                        _ => "the record has no results of any exec",
+                    })
                 }
                 ExecutionError::Unknown { known, .. } => {
                     found.hint(format!("use one of: {}", known.join(", ")))

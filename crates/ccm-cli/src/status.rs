@@ -52,16 +52,17 @@ fn warn_of_templates(arguments: &StatusArguments, session: &Session, console: &C
 fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Result<String, StatusError> {
     let state = session.state_path()?;
     let state_dir = session.named_state_directory().map(|_| &*state);
+    let only = arguments.manifest.as_deref();
     if arguments.pending {
-        let found = session.pending()?;
+        let found = session.pending()?.of_manifest(only);
         return Ok(match arguments.output.format {
             StatusFormat::Text => pending::text(session, &found, state_dir),
             StatusFormat::Json => printed::document(&found.json()),
             StatusFormat::Prometheus => prometheus::text(&session.status()?, None),
         });
     }
-    let status = session.status()?;
-    let only = arguments.manifest.as_deref();
+    let mut status = session.status()?;
+    status.pending = status.pending.of_manifest(only);
     Ok(match arguments.output.format {
         StatusFormat::Text => {
             let pause = match &status.pause {

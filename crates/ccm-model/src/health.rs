@@ -116,6 +116,19 @@ pub struct HealthCheckResult {
     pub values: Vec<PerformanceValue>,
 }
 
+impl HealthCheckResult {
+    /// Returns the status and the summary, without a word of a plugin that repeats the status: `is critical: disk is full`.
+    pub fn verdict(&self) -> String {
+        let Self { status, output, .. } = self;
+        let word = status.as_str();
+        let said = output.get(..word.len()).filter(|said| said.eq_ignore_ascii_case(word));
+        let rest =
+            said.map(|_| &output[word.len()..]).filter(|rest| !rest.starts_with(char::is_alphanumeric));
+        let output = rest.map_or(&**output, |rest| rest.trim_start_matches([' ', ':', '-', '|', ',']));
+        if output.is_empty() { format!("is {status}") } else { format!("is {status}: {output}") }
+    }
+}
+
 /// Result as it is recorded.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HealthCheckResult", deny_unknown_fields)]
@@ -196,5 +209,34 @@ impl CheckCounts {
     /// Returns `true` if there are no checks.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_says_the_status_once() {
+        for (status, output, expected) in [
+            (CheckStatus::Critical, "CRITICAL: disk is full", "is critical: disk is full"),
+            (CheckStatus::Critical, "critical - disk is full", "is critical: disk is full"),
+            (CheckStatus::Critical, "DISK CRITICAL - full", "is critical: DISK CRITICAL - full"),
+            (CheckStatus::Critical, "Criticality is high", "is critical: Criticality is high"),
+            (CheckStatus::Ok, "OK", "is ok"),
+            (CheckStatus::Ok, "\u{f6}", "is ok: \u{f6}"),
+            (CheckStatus::Warning, "", "is warning"),
+            (CheckStatus::Warning, "WARNING|a=1", "is warning: a=1"),
+        ] {
+            let check = HealthCheckResult {
+                name: String::new(),
+                status,
+                output: output.to_owned(),
+                tries: 1,
+                duration: Duration::ZERO,
+                values: Vec::new(),
+            };
+            assert_eq!(check.verdict(), expected);
+        }
     }
 }

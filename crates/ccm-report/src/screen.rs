@@ -6,6 +6,9 @@ use std::str::Chars;
 use ccm_model::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+/// Least number of columns before the cut of a path.
+const MIN_HEAD: usize = 3;
+
 /// Abilities of the receiver of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
@@ -51,7 +54,8 @@ impl Screen {
         Cow::Owned(folded)
     }
 
-    /// Cuts a text without control characters in the middle, so that it takes no more than a number of columns.
+    /// Cuts a text without control characters in the middle, so that it takes no more than a number of columns. Of a path,
+    /// the last part stays whole if there is room for it.
     pub(crate) fn cut(self, text: &str, limit: usize) -> Cow<'_, str> {
         if columns(text) <= limit {
             return Cow::Borrowed(text);
@@ -60,7 +64,9 @@ impl Screen {
         let Some(rest) = limit.checked_sub(columns(mark)) else {
             return Cow::Borrowed(head(text, limit));
         };
-        let behind = tail(text, rest / 2);
+        let last = text.rfind('/').filter(|at| *at > 0 && !text.contains(' ')).map(|at| &text[at..]);
+        let last = last.filter(|last| columns(last) <= rest.saturating_sub(MIN_HEAD));
+        let behind = last.unwrap_or_else(|| tail(text, rest / 2));
         let before = head(text, rest - columns(behind));
         Cow::Owned(format!("{before}{mark}{behind}"))
     }

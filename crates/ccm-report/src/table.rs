@@ -141,7 +141,7 @@ mod tests {
         let wide = "\
 AGE  TOOK  RUN            BY              MANIFEST
 3h   12ms  01a200c1-277e  ccm-apply@site  /srv/manifests/of/the/team/web.yaml
-12m  1.2s  01a200c1-277f  ada             /srv/日本語/日本語/日本語/日本語.yaml
+12m  1.2s  01a200c1-277f  ada             /srv/日本語/日本語/日.../日本語.yaml
 ";
         for (width, is_unicode, expected) in [
             (None, true, wide),
@@ -152,8 +152,8 @@ AGE  TOOK  RUN            BY              MANIFEST
                 true,
                 "\
 AGE  TOOK  RUN            BY              MANIFEST
-3h   12ms  01a200c1-277e  ccm-apply@site  /srv/manifests/…/team/web.yaml
-12m  1.2s  01a200c1-277f  ada             /srv/日本語/日…語/日本語.yaml
+3h   12ms  01a200c1-277e  ccm-apply@site  /srv/manifests/of/th…/web.yaml
+12m  1.2s  01a200c1-277f  ada             /srv/日本語/日本…/日本語.yaml
 ",
             ),
             (
@@ -161,7 +161,7 @@ AGE  TOOK  RUN            BY              MANIFEST
                 true,
                 "\
 AGE  RUN            BY          MANIFEST
-3h   01a200c1-277e  ccm-a…site  /srv/ma…b.yaml
+3h   01a200c1-277e  ccm-a…site  /srv…/web.yaml
 12m  01a200c1-277f  ada         /srv/日….yaml
 ",
             ),
@@ -174,7 +174,7 @@ AGE  TOOK  RUN            BY
 3h   12ms  01a200c1-277e  ccm-apply@site
   /srv/manifests/of/the/team/web.yaml
 12m  1.2s  01a200c1-277f  ada
-  /srv/日本語/日本語/日本語/日本語.yaml
+  /srv/日本語/日本語/日.../日本語.yaml
 ",
             ),
             (
@@ -186,7 +186,7 @@ AGE  TOOK  RUN            BY
 3h   12ms  01a200c1-277e  ccm-a...site
   /srv/manifests/of/the/team/web.yaml
 12m  1.2s  01a200c1-277f  ada
-  /srv/日本語/日本...本語/日本語.yaml
+  /srv/日本語/日本語/日.../日本語.yaml
 ",
             ),
             (

@@ -24,6 +24,13 @@ pub enum Explanation {
         /// The property.
         property: PropertyReference,
     },
+    /// One property of every resource.
+    Common {
+        /// Path of the property, such as `control.if`.
+        path: String,
+        /// The property.
+        property: PropertyReference,
+    },
     /// One key below `ccm` that a type adds.
     Setting {
         /// Path of the key, such as `executors.image`.
@@ -92,7 +99,7 @@ pub struct UnknownName {
 impl Session {
     /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all
     /// types. A property of a map is named by its path: `exec.sandbox.network`. A key below `ccm` that a type adds is named
-    /// alone: `executors`.
+    /// alone: `executors`, and so is a property that every resource has: `control`.
     pub fn explain(&self, name: Option<&str>) -> Result<Explanation, UnknownName> {
         let specs = self.specs();
         let Some(name) = name else {
@@ -108,6 +115,10 @@ impl Session {
             return Ok(Explanation::Setting { path, property: PropertyReference::of(found) });
         }
         let found = specs.iter().find(|spec| spec.name() == type_name);
+        if found.is_none() && common().any(|property| property.name == type_name) {
+            let (path, found) = property("every resource", &common().collect::<Vec<_>>(), name)?;
+            return Ok(Explanation::Common { path, property: PropertyReference::of(found) });
+        }
         let spec = *found.ok_or_else(|| {
             let known = specs.iter().map(|spec| spec.name());
             UnknownName::new("there is no resource type".to_owned(), type_name, known.collect())
@@ -119,6 +130,10 @@ impl Session {
         if path == CommonProperty::Provider.spec().name {
             let providers: Vec<String> = spec.providers().iter().map(|name| format!("`{name}`")).collect();
             property.meaning = format!("{} One of {}.", property.meaning, providers.join(", "));
+        }
+        if path == CommonProperty::Ensure.spec().name && !spec.ensures().is_empty() {
+            let values: Vec<String> = spec.ensures().iter().map(|value| format!("`{value}`")).collect();
+            property.meaning = format!("{} One of {}.", property.meaning, values.join(", "));
         }
         Ok(Explanation::Property { type_name: spec.name(), path, property })
     }

@@ -133,22 +133,22 @@ fn reports_have_a_status_and_a_summary() {
         (
             json!({"exists": true, "mode": "0600", "owner": "root", "size": 1, "running": true}),
             CheckStatus::Critical,
-            "1 of 5 failed: file /a mode",
+            "1 of 5 failed: file /a mode (expected 0644, found 0600)",
         ),
         (
             json!({"exists": true, "mode": "0600", "owner": "ada", "size": 2, "running": false}),
             CheckStatus::Critical,
-            "4 of 5 failed: file /a mode, file /a owner, file /a size, 1 more",
+            "4 of 5 failed: file /a mode (expected 0644, found 0600), file /a owner (expected root, found ada), file /a size (expected 1, found 2), 1 more",
         ),
         (
             json!({"exists": true, "mode": "0644", "owner": "root", "size": 1, "running": {"unsupported": "no systemd"}}),
             CheckStatus::Unknown,
-            "1 of 5 unknown: service web running",
+            "1 of 5 unknown: service web running (no systemd)",
         ),
         (
             json!({"exists": false, "running": {"unsupported": "no systemd"}}),
             CheckStatus::Critical,
-            "1 of 5 failed: file /a exists",
+            "1 of 5 failed: file /a exists (expected true, found false)",
         ),
     ] {
         let report = judge_all(&rules, &mut TableFacts { answers: &answers, asked: Vec::new() });

@@ -82,7 +82,7 @@ fn message(status: &SessionStatus, only: Option<&Path>, check: &StatusCheck<'_>,
             format!("{} {why}", found.manifest)
         });
         let names = names.collect::<Vec<_>>().join("; ");
-        return if names.is_empty() { manifests::none(status, only).to_owned() } else { names };
+        return if names.is_empty() { manifests::none(status, only) } else { names };
     }
     if check.findings.is_empty() {
         let ages = check.manifests.iter().map(|found| match age(found.judged, now) {
@@ -116,8 +116,9 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
         CheckProblem::TooOld { age, .. } => format!("last run {} ago{run}", rounded(*age)),
         CheckProblem::BadLedger => "its pending refreshes can't be read or trusted".to_owned(),
         CheckProblem::HealthFailures(count) => {
-            let noun = if *count == 1 { "health check has" } else { "health checks have" };
-            format!("{count} {noun} failed{}", unhealthy(found, CheckStatus::is_failure))
+            let noun = if *count == 1 { "health check" } else { "health checks" };
+            let checked = age(found.checked, now).map_or_else(String::new, |age| format!(" {age}"));
+            format!("{count} {noun} failed{checked}{}", unhealthy(found, CheckStatus::is_failure))
         }
         CheckProblem::HealthWarnings(1) => {
             format!(
@@ -139,12 +140,17 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
 fn unhealthy(found: &ManifestStatus<'_>, is_wanted: impl Fn(CheckStatus) -> bool) -> String {
     const MAX_NAMED: usize = 3;
     let checks = found.checked.and_then(|run| run.summary.as_ref()).map(|summary| &summary.health_checks);
-    let wanted = checks.into_iter().flatten().filter(|check| is_wanted(check.result.status));
-    let named = wanted.take(MAX_NAMED).map(|check| {
-        let HealthCheckResult { name, status, output, .. } = &check.result;
-        format!(", `{name}` of {} is {status}: {output}", check.resource).trim_end_matches(": ").to_owned()
+    let wanted: Vec<_> =
+        checks.into_iter().flatten().filter(|check| is_wanted(check.result.status)).collect();
+    let named = wanted.iter().take(MAX_NAMED).map(|check| {
+        let HealthCheckResult { name, .. } = &check.result;
+        format!(", `{name}` of {} {}", check.resource, check.result.verdict())
     });
-    named.collect()
+    let mut text: String = named.collect();
+    if wanted.len() > MAX_NAMED {
+        text += &format!(", and {} more", wanted.len() - MAX_NAMED);
+    }
+    text
 }
 
 fn age(run: Option<&StoredRun>, now: SystemTime) -> Option<String> {

@@ -43,9 +43,12 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime)
 }
 
 /// Returns the reason why there is no manifest to show.
-pub(super) fn none(status: &SessionStatus, only: Option<&Path>) -> &'static str {
-    let is_forgotten = only.is_none() && !status.history.runs().is_empty();
-    if is_forgotten { "every recorded manifest is forgotten" } else { "no run is recorded" }
+pub(super) fn none(status: &SessionStatus, only: Option<&Path>) -> String {
+    match only {
+        Some(only) => format!("no run of {} is recorded", escape_control(&only.to_string_lossy())),
+        None if status.history.runs().is_empty() => "no run is recorded".to_owned(),
+        None => "every recorded manifest is forgotten".to_owned(),
+    }
 }
 
 fn row(status: &SessionStatus, found: &ManifestStatus<'_>, now: SystemTime) -> [String; 7] {

@@ -26,6 +26,8 @@ pub(super) struct Words {
     pub time: String,
     /// Reason. Empty if `what` says so, or if only the details do.
     pub why: String,
+    /// `true` if `what` is the reason.
+    pub is_why: bool,
 }
 
 impl Words {
@@ -48,7 +50,8 @@ impl Words {
                 (None, Outcome::Refreshed) => "refreshed",
                 (None, _) => "changed",
             };
-            return Self { verb: verb.to_owned(), what: triggers, ..Self::default() };
+            let is_why = !triggers.is_empty();
+            return Self { verb: verb.to_owned(), what: triggers, is_why, ..Self::default() };
         };
         let verb = match message {
             Some(_) => format!("would {}", action.verb.infinitive()),
@@ -69,6 +72,7 @@ impl Words {
             words.why = reason.map(escape_control).unwrap_or_default().into_owned();
         } else if words.what.is_empty() {
             words.what = triggers;
+            words.is_why = true;
         } else {
             words.why = triggers;
         }

@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 
 use anstyle::Style;
 use ccm_model::{
-    CheckStatus, EntryAction, HealthCheckResult, Outcome, Reason, SkipCause, StopCause, Transaction, Verb,
-    display_duration, escape_control,
+    CheckStatus, EntryAction, FailureKind, HealthCheckResult, Outcome, Reason, SkipCause, StopCause,
+    Transaction, Verb, display_duration, escape_control,
 };
 
 use super::Verbosity;
@@ -108,7 +108,8 @@ pub(super) fn write(
     let line = line(page, transaction, verbosity);
     write_line(page, widths, transaction, &line)?;
     entries(page, transaction)?;
-    details(page, transaction, verbosity)?;
+    let is_explained = !line.words.why.is_empty() || line.words.is_why;
+    details(page, transaction, verbosity, is_explained)?;
     health_checks(page, transaction, verbosity)?;
     if let Outcome::Failed(failure) = &transaction.outcome {
         super::failure::write(page, transaction, failure, run)?;
@@ -334,13 +335,12 @@ fn health_checks(page: &mut Page<'_>, transaction: &Transaction, verbosity: Verb
 
 /// Returns name, status and output of a health check, and how long it took to get there.
 fn check_text(check: &HealthCheckResult) -> String {
-    let HealthCheckResult { name, status, output, tries, duration, values: _ } = check;
-    let output = if output.is_empty() { String::new() } else { format!(": {output}") };
+    let HealthCheckResult { name, tries, duration, .. } = check;
     let tries = match tries {
         0 | 1 => String::new(),
         tries => format!(" ({tries} tries in {})", display_duration(*duration)),
     };
-    format!("`{name}` is {status}{output}{tries}")
+    format!("`{name}` {}{tries}", check.verdict())
 }
 
 /// Returns the cause of a skipped resource in the record of an earlier version, which holds only its text.
@@ -351,21 +351,32 @@ fn recorded_cause(transaction: &Transaction) -> Option<&str> {
     recorded.map(|reason| &*reason.text)
 }
 
-fn details(page: &mut Page<'_>, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+/// Writes what else is known of a resource. `is_explained` says that its line has told why something is done.
+fn details(
+    page: &mut Page<'_>,
+    transaction: &Transaction,
+    verbosity: Verbosity,
+    is_explained: bool,
+) -> fmt::Result {
     let outcome = &transaction.outcome;
     // The line of a change names its triggers.
     if !transaction.triggered_by.is_empty() && !outcome.is_change() {
         page.below("triggered by: ", &names(&transaction.triggered_by))?;
     }
     transaction.pending_refreshes.iter().try_for_each(|pending| pending_detail(page, pending))?;
+    // What was in its desired state did not fail because of that.
+    let is_unhealthy = matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::HealthCheck && !failure.changed);
     let is_shown_above = *outcome == Outcome::Unchanged
+        || is_explained
+        || is_unhealthy
         || recorded_cause(transaction).is_some()
         || matches!(outcome, Outcome::WouldChange { message } | Outcome::WouldRefresh { message }
             if Some(&**message) == transaction.reason_text() && transaction.action.is_none());
     if verbosity >= Verbosity::Verbose
         && let Some(reason) = transaction.reason_text().filter(|_| !is_shown_above)
     {
-        page.styled_below(DIM, "reason: ", reason)?;
+        let label = if matches!(outcome, Outcome::Failed(_)) { "tried because: " } else { "because: " };
+        page.styled_below(DIM, label, reason)?;
     }
     transaction.warnings.iter().try_for_each(|warning| page.styled_below(WARNING, "warning: ", warning))?;
     transaction.notes.iter().try_for_each(|note| page.below("", note))

@@ -240,7 +240,7 @@ fn rules_are_judged_with_the_values_of_this_machine() {
     let scratch = Scratch::new();
     let missing = scratch.at("missing");
     for (path, status, output) in [
-        (&*missing, "critical", format!("1 of 1 failed: file {missing} exists")),
+        (&*missing, "critical", format!("1 of 1 failed: file {missing} exists (expected true, found false)")),
         ("/", "ok", "1 passed".to_owned()),
     ] {
         let transaction = apply(with_rule(path));

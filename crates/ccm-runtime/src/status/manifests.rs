@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use ccm_report::{RunOutcome, StoredRun};
 
-use super::SessionStatus;
+use super::{PendingRefreshes, SessionStatus};
 
 /// State of a manifest, according to its last run that is not going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +124,29 @@ impl SessionStatus {
             let newest = status.current.or(status.last).map(|run| &*run.id);
             !self.forgotten.covers(manifest, newest)
         });
-        let is_selected = |status: &ManifestStatus<'_>| {
-            let manifest = Path::new(status.manifest);
-            only.is_none_or(|only| manifest == only || only.is_relative() && manifest.ends_with(only))
-        };
-        manifests.into_values().filter(is_selected).collect()
+        manifests.into_values().filter(|status| is_selected(status.manifest, only)).collect()
     }
+}
+
+impl PendingRefreshes {
+    /// Leaves out what belongs to other manifests than the one that is asked for.
+    #[must_use]
+    pub fn of_manifest(mut self, only: Option<&Path>) -> Self {
+        for ledger in &mut self.ledgers {
+            ledger.refreshes.retain(|refresh| is_selected(&refresh.manifest, only));
+        }
+        self.ledgers.retain(|ledger| {
+            let mut named = ledger.manifests.iter().chain(&ledger.key);
+            !ledger.refreshes.is_empty() || named.any(|manifest| is_selected(manifest, only))
+        });
+        self
+    }
+}
+
+/// Returns `true` if a manifest is asked for: a relative path matches the end of the recorded path.
+fn is_selected(manifest: &str, only: Option<&Path>) -> bool {
+    let manifest = Path::new(manifest);
+    only.is_none_or(|only| manifest == only || only.is_relative() && manifest.ends_with(only))
 }
 
 fn empty(manifest: &str) -> ManifestStatus<'_> {

@@ -103,7 +103,7 @@ Goodbye
 ";
     assert_eq!(text(Verbosity::Normal, &events), expected);
     let verbose = text(Verbosity::Verbose, &events);
-    assert!(verbose.contains("(1.2s)\n      reason: `unless` exited with 1\n"), "{verbose}");
+    assert!(verbose.contains("(1.2s)\n      because: `unless` exited with 1\n"), "{verbose}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn verbose_adds_what_is_unchanged_and_every_reason() {
         text(Verbosity::Everything, &events),
         "    exec     job                        unchanged: everything in `creates` exists
   ~ exec     job                        changed
-      reason: everything in `creates` exists
+      because: everything in `creates` exists
       state: {\"exitcode\":null}
     exec     job                        skipped: not managed: `if` is false
     exec     job                        skipped: not selected
@@ -267,7 +267,7 @@ fn a_failure_shows_command_causes_output_effect_hints_and_location() {
     });
     assert!(!text(Verbosity::Quiet, &[started(false, None), finished(sensitive)]).contains("all output"));
     let verbose = text(Verbosity::Everything, &[started(true, None), finished(failed)]);
-    assert!(verbose.contains("      reason: triggered\n      warning:"), "{verbose}");
+    assert!(verbose.contains("      tried because: triggered\n      warning:"), "{verbose}");
     assert!(verbose.ends_with("      at site.yaml:12:9\n      state: {\"exitcode\":7}\n"), "{verbose}");
 }
 

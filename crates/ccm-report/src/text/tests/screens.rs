@@ -114,7 +114,7 @@ fn changes_are_green_failures_red_and_the_rest_dim() {
 #[test]
 fn lines_are_cut_to_the_width_of_the_terminal() {
     let lines = on_screen(80, example());
-    let expected = "\x20 + file     /etc/systemd…llo.service   would create: 0644 root:root, 214 bytes
+    let expected = "\x20 + file     /etc/syst…/hello.service   would create: 0644 root:root, 214 bytes
   ~ file     /etc/hello/hello.ini       would change
       mode 0600 → 0640, content (+2 −1)
   ! exec     checkout                   would run: git checkout --force v1.1

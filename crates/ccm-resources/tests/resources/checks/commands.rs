@@ -83,7 +83,9 @@ fn what_a_command_leaves_running_is_ended() {
 fn a_rule_that_fails_is_tried_again() {
     isolated(|| {
         let scratch = Scratch::new();
-        for (retries, expected) in [(0, "1 of 1 failed: command c exit-status"), (2, "1 passed")] {
+        for (retries, expected) in
+            [(0, "1 of 1 failed: command c exit-status (expected 0, found 1)"), (2, "1 passed")]
+        {
             let text = json!({"command": {"c": {
                 "exec": "echo x >> tries; test $(wc -l < tries) -ge 3",
                 "exit-status": 0,

@@ -160,11 +160,37 @@ fn errors_have_their_line_also_in_included_files() {
 }
 
 #[test]
+fn thousands_of_rules_are_judged_and_more_are_refused() {
+    let scratch = Scratch::new();
+    let rules = |count: usize| -> String {
+        let rules = (0..count).map(|number| format!("  /none/{number}: {{exists: false}}\n"));
+        "file:\n".to_owned() + &rules.collect::<Vec<_>>().concat()
+    };
+    scratch.write("most.yaml", rules(10_000));
+    let called = checked(&scratch, &["most.yaml", "--output", "nagios"]);
+    assert!(called.code == 0 && called.stdout.starts_with("OK: 10000 passed|"), "{}", called.shown());
+    scratch.write("more.yaml", rules(10_001));
+    let called = checked(&scratch, &["more.yaml"]);
+    let is_refused =
+        |called: &Called| called.code == 1 && called.stderr.contains("there are more than 10000 rules");
+    assert!(is_refused(&called) && called.stderr.contains("more.yaml:10002:3"), "{}", called.shown());
+    let indented = |count: usize| rules(count).replace('\n', "\n        ");
+    let manifest =
+        |count| format!("ccm:\n  resources: []\n  checks:\n    - goss_rules:\n        {}\n", indented(count));
+    scratch.write("site.yaml", manifest(10_000));
+    let called = checked(&scratch, &["--manifest", "site.yaml"]);
+    assert!(called.code == 0 && called.stdout.contains("10000 passed"), "{}", called.shown());
+    scratch.write("site.yaml", manifest(10_001));
+    let called = checked(&scratch, &["--manifest", "site.yaml"]);
+    assert!(is_refused(&called), "{}", called.shown());
+}
+
+#[test]
 fn a_manifest_is_no_file_with_rules() {
     let scratch = Scratch::new();
     scratch.write("site.yaml", "ccm: {resources: []}\n");
     let called = checked(&scratch, &["site.yaml"]);
-    expect_error(&called, 1, "", &["site.yaml is a manifest"], &["`ccm apply --noop site.yaml`"]);
+    expect_error(&called, 1, "", &["site.yaml is a manifest"], &["`ccm check --manifest site.yaml`"]);
 }
 
 #[test]

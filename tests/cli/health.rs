@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{Scratch, wait_until};
 use serde_json::Value;
 
 use crate::expect::expect_output;
@@ -124,4 +124,47 @@ fn monitoring_changes_nothing() {
     let called = ccm(&scratch, &["apply", "parent.yaml"]).run();
     expect_output(&called, 4, &["health check `web` is critical", "its only resource failed"]);
     assert_eq!(scratch.read("site.conf").as_deref(), Some("another"));
+}
+
+#[test]
+fn a_pending_refresh_stays_so_while_only_checks_run() {
+    let scratch = Scratch::new();
+    let done = scratch.at("done");
+    let reload = format!(
+        "    - exec: {{name: reload, command: touch {done}, refresh_only: true, subscribe: [file#{}]}}\n",
+        scratch.at("site.conf")
+    );
+    let manifest = site(&scratch, &reload);
+    scratch.write("status", "2");
+    assert_eq!(apply(&scratch, &manifest, &[]).code, 4);
+    for (status, code) in [("2", 4), ("0", 0)] {
+        scratch.write("status", status);
+        for args in
+            [&["apply", "--monitor-only", "manifest.yaml"][..], &["check", "--manifest", "manifest.yaml"]]
+        {
+            let called = ccm(&scratch, args).run();
+            assert_eq!(called.code, code, "{args:?}: {}", called.shown());
+            assert!(!fs::exists(&done).expect("a path"), "{args:?}: {}", called.shown());
+        }
+    }
+    expect_output(&apply(&scratch, &manifest, &[]), 0, &["reload", "health checks: 2 ok"]);
+    assert!(fs::exists(&done).expect("a path"));
+}
+
+#[test]
+fn a_signal_ends_a_check_and_the_run() {
+    let scratch = Scratch::new();
+    let begun = scratch.at("begun");
+    scratch.write(
+        "site.yaml",
+        format!("ccm: {{checks: [{{provider: shell, command: 'touch {begun}; sleep 600'}}], resources: []}}"),
+    );
+    for args in [&["apply", "site.yaml"][..], &["check", "--manifest", "site.yaml"]] {
+        drop(fs::remove_file(&begun));
+        let running = ccm(&scratch, args).start();
+        wait_until("the check has begun", || fs::exists(&begun).is_ok_and(|found| found));
+        running.signal("TERM");
+        let called = running.finish();
+        assert_eq!(called.code, 143, "{args:?}: {}", called.shown());
+    }
 }

@@ -46,6 +46,7 @@ mod interruption;
 mod json;
 mod lock;
 mod machine_policy;
+mod manifest_checks;
 mod manifests;
 mod manual;
 mod many_machines;
@@ -56,6 +57,7 @@ mod pending_refreshes;
 mod policy;
 mod programs_beside;
 mod readers;
+mod recipes;
 mod record;
 mod recorded_diffs;
 #[cfg(feature = "archive")]

@@ -66,7 +66,7 @@ fn help_lists_the_options_of_each_command() {
             "timer install",
             "[OPTIONS] [MANIFEST]",
             format!(
-                "--every --jitter --user --name --credential --on-failure --force --noop --diff --only --skip --monitor-only --require-signed V \
+                "--every --jitter --user --name --credential --on-failure --on-failure-format --force --noop --diff --only --skip --monitor-only --require-signed V \
                  Source {source} Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
@@ -75,12 +75,15 @@ fn help_lists_the_options_of_each_command() {
         ("timer list", "[OPTIONS]", "--user V Output --output --json".into()),
         ("timer migrate", "[OPTIONS] <TEMPLATE_TIMER>", "--noop --force V".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
+        ("timer notify", "[OPTIONS] <UNIT> <COMMAND>...", "--format --user V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("init", "[OPTIONS] [FILE]", "V".into()),
         (
             "check",
-            "[OPTIONS] <FILE>",
-            "V Limits --retry-timeout --sleep Output --output --json".into(),
+            "[OPTIONS] [FILE]",
+            format!(
+                "--manifest V Data {inputs} --no-env Limits --retry-timeout --sleep --max-manifest-size Output --output --json"
+            ),
         ),
         ("facts", "[OPTIONS] [PATH]", "--raw V Data --fact --facts Output --output --json --yaml".into()),
         (
@@ -238,10 +241,11 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 16] = [
+const WITHOUT_DOCUMENT: [&str; 17] = [
     "init",
     "timer install",
     "timer migrate",
+    "timer notify",
     "timer remove",
     "backup restore",
     "backup prune",

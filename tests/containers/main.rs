@@ -2,6 +2,7 @@
 //! own as root, and are skipped elsewhere.
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 
+mod checks;
 mod dying;
 mod noop;
 mod refusing;

@@ -55,6 +55,15 @@ pub struct OutputDigest {
     pub sha256: Option<String>,
 }
 
+/// Result of a health check, as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedCheck {
+    /// Name of the check.
+    pub name: String,
+    /// `ok`, `warning`, `critical` or `unknown`.
+    pub status: String,
+}
+
 /// Content of a line.
 ///
 /// It never holds output, values of the environment, standard input or secrets: the caller redacts its texts before.
@@ -192,7 +201,7 @@ pub enum AuditEntry {
         #[serde(flatten)]
         verdict: RecordedVerdict,
     },
-    /// A resource was changed, or failed.
+    /// A resource was changed, failed, or has health checks that ran.
     Resource {
         /// Id of the run.
         run: String,
@@ -203,6 +212,9 @@ pub enum AuditEntry {
         /// Error of a resource that failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
+        /// Health checks that ran.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checks: Vec<RecordedCheck>,
     },
     /// Something happened to the approval of an intent.
     Approval {

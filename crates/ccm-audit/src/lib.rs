@@ -28,7 +28,7 @@ mod tail;
 mod verification;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use entry::{Actor, AuditEntry, OutputDigest, RecordedVerdict};
+pub use entry::{Actor, AuditEntry, OutputDigest, RecordedCheck, RecordedVerdict};
 pub use error::{AuditError, KeyError};
 pub use export::export;
 pub use findings::{AuditFinding, FindingKind};
@@ -37,7 +37,7 @@ pub use key::{PublicKey, SEAL_NAMESPACE, SEAL_PRINCIPAL};
 pub use line::Line;
 pub use log::{AuditLog, AuditedMachine, OpenError, end_of_log};
 pub use reading::{AuditLine, read_log};
-pub use recorder::{AuditRecorder, AuditedCommand, RunStart};
+pub use recorder::{AuditRecorder, AuditedCommand, AuditedOutcome, RunStart};
 pub use seal::{OpenIntent, Seal};
 pub use tail::TailError;
 pub use verification::{LogVerification, NextKeyCheck, Trust, verify};

@@ -12,11 +12,11 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::state::Directory;
 use ccm_host::{CapturedOutput, Command, Exit, Finished, StartError, current_user, own_process, random};
-use ccm_model::{REDACTED, SourceVersion, display_duration, sha256};
+use ccm_model::{CheckStatus, REDACTED, SourceVersion, display_duration, sha256};
 use ccm_redaction::Secrets;
 
 use crate::checkpoint::Checkpoint;
-use crate::entry::{Actor, AuditEntry, OutputDigest, RecordedVerdict};
+use crate::entry::{Actor, AuditEntry, OutputDigest, RecordedCheck, RecordedVerdict};
 use crate::log::{AuditLog, AuditedMachine, OpenError};
 
 /// Maximum length of a text in a line, in bytes.
@@ -74,6 +74,19 @@ pub struct AuditedCommand<'a> {
     pub command: &'a Command,
     /// Verdict of the policy.
     pub verdict: &'a RecordedVerdict,
+}
+
+/// Outcome of a resource.
+#[derive(Clone, Debug)]
+pub struct AuditedOutcome<'a> {
+    /// The resource.
+    pub resource: &'a str,
+    /// Outcome, such as `changed`.
+    pub outcome: &'a str,
+    /// Error of a resource that failed.
+    pub error: Option<&'a str>,
+    /// Names of the health checks that ran, with their statuses.
+    pub checks: Vec<(&'a str, CheckStatus)>,
 }
 
 impl AuditRecorder {
@@ -227,16 +240,19 @@ impl AuditRecorder {
     pub fn resource(
         &mut self,
         run: &str,
-        resource: &str,
-        outcome: &str,
-        error: Option<&str>,
+        resource: &AuditedOutcome<'_>,
         now: SystemTime,
     ) -> Result<(), OpenError> {
+        let AuditedOutcome { resource, outcome, error, checks } = resource;
+        let checks = checks
+            .iter()
+            .map(|(name, status)| RecordedCheck { name: self.text(name), status: status.to_string() });
         let entry = AuditEntry::Resource {
             run: self.text(run),
             resource: self.text(resource),
-            outcome: outcome.to_owned(),
+            outcome: (*outcome).to_owned(),
             error: error.map(|error| self.text(error)),
+            checks: checks.collect(),
         };
         self.log.append(entry, now)
     }

@@ -35,6 +35,7 @@ pub(crate) fn measure() {
         resource: format!("file#/etc/service/{number}.conf"),
         outcome: "changed".to_owned(),
         error: None,
+        checks: Vec::new(),
     };
     for number in 0..SEALS - 1 {
         for line in 0..LINES / SEALS - 2 {

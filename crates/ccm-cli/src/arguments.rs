@@ -85,7 +85,7 @@ pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
 pub(crate) use timer::{
     NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerMigrateArguments,
-    TimerRemoveArguments, options_of_apply,
+    TimerNotifyArguments, TimerRemoveArguments, options_of_apply,
 };
 pub(crate) use tool::{
     LanguageArgument, ToolJsonArguments, ToolListArguments, ToolPlaceArguments, ToolProcessCommand,

@@ -1,69 +1,40 @@
-//! `ccm check`: the rules of a Goss file.
+//! `ccm check`: the rules of a Goss file, or the health checks of a manifest.
 
 mod document;
 mod junit;
 mod nagios;
+mod outline;
 mod tap;
 mod text;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::status::CheckLevel;
 use ccm_runtime::{
-    CheckStatus, CheckedRules, ExitCode, JudgeOptions, Rule, RuleFileError, RuleJudgementError, RulesReport,
-    Session, StopCause, spawn,
+    CheckStatus, CheckedRules, ExitCode, JudgeOptions, RuleFileError, RuleJudgementError, Session, StopCause,
+    spawn,
 };
 
 use crate::arguments::{CheckArguments, CheckFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult, signal_code};
 use crate::reactor::{SharedRun, supervise};
-use crate::session;
+use crate::{manifest, session, state};
+use outline::Outline;
 
-/// Judgement of a file, for its report.
-struct CheckedFile<'r> {
-    name: &'r str,
-    rules: &'r [Rule],
-    report: &'r RulesReport,
-    duration: Duration,
-}
-
-impl CheckedFile<'_> {
-    /// Returns the rule of a result. There is one result for each rule, in the same order.
-    fn rule(&self, position: usize) -> Option<&Rule> {
-        self.rules.get(position)
-    }
-
-    /// Returns the level for monitoring systems: a warning about a rule counts if nothing is worse.
-    fn level(&self) -> CheckLevel {
-        let has_warning = self.report.rules.iter().any(|rule| !rule.warnings.is_empty());
-        match self.report.status() {
-            CheckStatus::Ok if has_warning => CheckLevel::Warning,
-            CheckStatus::Ok => CheckLevel::Ok,
-            CheckStatus::Warning => CheckLevel::Warning,
-            CheckStatus::Critical => CheckLevel::Critical,
-            CheckStatus::Unknown => CheckLevel::Unknown,
-        }
-    }
-}
-
-/// Judges the rules of a file.
+/// Judges the rules of a file, or runs the health checks of a manifest.
 pub(crate) fn run(arguments: CheckArguments, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
     let config = session::config(console, None);
-    let (of_job, console_of_job) = (Arc::clone(&shared), console.clone());
     let is_nagios = arguments.output.format == CheckFormat::Nagios;
+    let command = CheckCommand { arguments, shared: Arc::clone(&shared), console: console.clone() };
     let result = runtime.block_on(async {
-        let job = spawn(config, async move |session| {
-            let session = session::with_notices(session, &console_of_job);
-            Box::pin(check(&arguments, &session, &of_job, &console_of_job)).await
-        })?;
+        let job = spawn(config, async move |session| Box::pin(command.run(session)).await)?;
         supervise(job, &signals, None, &shared).await
     });
     match result {
@@ -76,57 +47,104 @@ pub(crate) fn run(arguments: CheckArguments, console: &Console) -> CommandResult
     }
 }
 
-async fn check(
-    arguments: &CheckArguments,
-    session: &Session,
-    shared: &SharedRun,
-    console: &Console,
-) -> CommandResult {
-    let path = Some(&arguments.file).filter(|path| *path != Path::new("-"));
-    let rules = session.read_rules(path.map(PathBuf::as_path)).map_err(|error| unread(error, arguments))?;
-    console.findings(&rules.warnings);
-    shared.mark_loaded();
-    let options = JudgeOptions {
-        retry_timeout: arguments.retry_timeout,
-        sleep: arguments.sleep,
-        canceller: shared.canceller.clone(),
-    };
-    let began = session.clock().monotonic();
-    let report = rules.judge(&options).await.map_err(|error| unjudged(&error, &rules))?;
-    let duration = session.clock().monotonic().saturating_sub(began);
-    let checked = CheckedFile { name: rules.name(), rules: rules.rules(), report: &report, duration };
-    let text = match arguments.output.format {
-        CheckFormat::Documentation => text::report(&checked),
-        CheckFormat::Json => document::report(&checked),
-        CheckFormat::Nagios => nagios::report(&checked),
-        CheckFormat::Tap => tap::report(&checked),
-        CheckFormat::Junit => junit::report(&checked),
-    };
-    console.print(&session.secrets().redact(&text))?;
-    if let Some(StopCause::Signal { number, .. }) = shared.canceller.cause() {
-        return Ok(signal_code(*number));
-    }
-    Ok(match arguments.output.format {
-        CheckFormat::Nagios => ExitCode::Check(checked.level()),
-        _ if report.status() == CheckStatus::Ok => ExitCode::Success,
-        _ => ExitCode::Failures,
-    })
+/// The command in the thread of its session.
+struct CheckCommand {
+    arguments: CheckArguments,
+    shared: Arc<SharedRun>,
+    console: Console,
 }
 
-fn unread(error: RuleFileError, arguments: &CheckArguments) -> CommandError {
+impl CheckCommand {
+    async fn run(&self, session: Session) -> CommandResult {
+        let session = session::with_notices(session, &self.console);
+        match &self.arguments.manifest {
+            Some(path) => self.check_manifest(path, &session).await,
+            None => self.check_rules(&session).await,
+        }
+    }
+
+    async fn check_rules(&self, session: &Session) -> CommandResult {
+        let Self { arguments, shared, console } = self;
+        let path = arguments.file.as_deref().filter(|path| *path != Path::new("-"));
+        let rules = session.read_rules(path).map_err(|error| unread(error, path))?;
+        console.findings(&rules.warnings);
+        shared.mark_loaded();
+        let began = session.clock().monotonic();
+        let report = rules.judge(&self.options()).await.map_err(|error| unjudged(&error, &rules))?;
+        let duration = session.clock().monotonic().saturating_sub(began);
+        let outline = Outline::of_rules(rules.name(), rules.rules(), &report, duration);
+        let document = || document::of_rules(&rules, &report, &outline);
+        self.show(session, &outline, document)?;
+        let is_ok = report.status() == CheckStatus::Ok;
+        Ok(self.code(&outline, if is_ok { ExitCode::Success } else { ExitCode::Failures }))
+    }
+
+    async fn check_manifest(&self, path: &Path, session: &Session) -> CommandResult {
+        let Self { arguments, shared, console } = self;
+        let values = session::values(&arguments.values);
+        let input = session.read(manifest::source(path), &values, arguments.limits.max_manifest_size)?;
+        let loaded = manifest::load(console, session, &input)?;
+        shared.mark_loaded();
+        let began = session.clock().monotonic();
+        let report = loaded.check(&self.options()).await;
+        let report = report.map_err(|error| state::begin_error(session, &error))?;
+        let duration = session.clock().monotonic().saturating_sub(began);
+        let outline = Outline::of_manifest(input.name(), &report, duration);
+        if outline.total() == 0 {
+            console.warning(&format!("no health check of {} was run", input.name()));
+            if report.counts.not_run == 0 {
+                console.hint("add `health_checks` to a resource, or `checks` beside `resources`");
+            }
+        }
+        self.show(session, &outline, || document::of_manifest(&report, &outline))?;
+        Ok(self.code(&outline, report.code))
+    }
+
+    fn options(&self) -> JudgeOptions {
+        JudgeOptions {
+            retry_timeout: self.arguments.retry_timeout,
+            sleep: self.arguments.sleep,
+            canceller: self.shared.canceller.clone(),
+        }
+    }
+
+    fn show(&self, session: &Session, outline: &Outline, document: impl FnOnce() -> String) -> CommandResult {
+        let text = match self.arguments.output.format {
+            CheckFormat::Documentation => text::report(outline),
+            CheckFormat::Json => document(),
+            CheckFormat::Nagios => nagios::report(outline),
+            CheckFormat::Tap => tap::report(outline),
+            CheckFormat::Junit => junit::report(outline),
+        };
+        self.console.print(&session.secrets().redact(&text))
+    }
+
+    /// Returns the exit code of the command. `code` is that of all formats but the one for monitoring systems.
+    fn code(&self, outline: &Outline, code: ExitCode) -> ExitCode {
+        match self.shared.canceller.cause() {
+            Some(StopCause::Signal { number, .. }) => signal_code(*number),
+            _ if self.arguments.output.format == CheckFormat::Nagios => {
+                // Something beside the checks failed, such as the record of them.
+                let is_good = matches!(outline.level, CheckLevel::Ok | CheckLevel::Warning);
+                let is_unknown = is_good && code != ExitCode::Success;
+                ExitCode::Check(if is_unknown { CheckLevel::Unknown } else { outline.level })
+            }
+            _ => code,
+        }
+    }
+}
+
+fn unread(error: RuleFileError, path: Option<&Path>) -> CommandError {
+    let file = path.map_or_else(|| PathBuf::from("standard input"), Path::to_path_buf);
+    let file = file.display();
     match error {
         RuleFileError::Text(error) => CommandError::from(error),
         RuleFileError::Errors(errors) => {
-            let is_input = arguments.file.as_os_str() == "-";
-            let file = if is_input { "standard input".into() } else { arguments.file.to_string_lossy() };
             CommandError::from(errors).with_message(format!("{file} was not judged"))
         }
         error @ RuleFileError::Manifest { .. } => {
-            let file = arguments.file.display();
-            let hint = format!(
-                "run `ccm apply --noop {file}` to see what a run would change, or `ccm validate {file}`"
-            );
-            CommandError::of(&error).hint(hint)
+            let named = path.unwrap_or(Path::new("-")).display();
+            CommandError::of(&error).hint(format!("run `ccm check --manifest {named}` for its health checks"))
         }
         error => CommandError::of(&error),
     }

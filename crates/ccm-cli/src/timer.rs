@@ -3,6 +3,7 @@
 mod credentials;
 mod list;
 mod migrate;
+mod notify;
 
 use std::cell::Cell;
 use std::path::Path;
@@ -12,8 +13,8 @@ use std::time::Duration;
 use ccm_runtime::model::ResourceId;
 use ccm_runtime::process::{absolute, own_program, variable};
 use ccm_runtime::timer::{
-    PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRequest, TimerSource, Timers,
-    UnitScope,
+    OnFailure, PlannedUnit, ServiceCredential, TimerError, TimerName, TimerPlan, TimerRequest, TimerSource,
+    Timers, UnitScope,
 };
 use ccm_runtime::{
     Config, ExitCode, Notice, RunMode, SelectionOption, Session, UnknownResource, UnknownResources, printed,
@@ -45,6 +46,7 @@ pub(crate) fn run(command: &TimerCommand, console: &Console) -> CommandResult {
         TimerCommand::List(arguments) => list::run(arguments, console),
         TimerCommand::Migrate(arguments) => migrate::run(arguments, console),
         TimerCommand::Remove(arguments) => remove(arguments, console),
+        TimerCommand::Notify(arguments) => notify::run(arguments, console),
     }
 }
 
@@ -235,7 +237,7 @@ fn request(
         program,
         has_state_directory,
         credentials,
-        on_failure: arguments.on_failure.clone(),
+        on_failure: OnFailure { actions: arguments.on_failure.clone(), format: arguments.on_failure_format },
         force: arguments.force,
     })
 }
@@ -416,7 +418,7 @@ fn timer_error(session: &Session, error: &TimerError, scope: UnitScope) -> Comma
 
 /// Returns the error of a machine without systemd, with lines for a crontab if cron can do the same.
 fn without_systemd(request: &TimerRequest) -> CommandError {
-    if !request.credentials.is_empty() || !request.on_failure.is_empty() {
+    if !request.credentials.is_empty() || !request.on_failure.actions.is_empty() {
         return CommandError::of(&TimerError::NoSystemd).therefore("nothing was changed").hint(
             "cron has no credentials and no `--on-failure`; leave them out to see lines for a crontab",
         );

@@ -194,6 +194,9 @@ async fn read_and_act(
         return verify_batched(step, executed, result, context).await;
     }
     let run = step.host.run();
+    if step.is_monitored && step.resource().properties.get(HEALTH_CHECKS).is_none() {
+        return Ok(only_checks_run());
+    }
     let progress: &dyn RunProgress = step.host;
     match run.late.resolve(step.index, step.resource(), progress)? {
         Resolved::AsWritten => {}
@@ -207,6 +210,10 @@ async fn read_and_act(
         }
         Resolved::NotBefore(before) => {
             return Ok(not_known(step, result, &run.catalog.resource(before).id, None));
+        }
+        Resolved::NoValue { reason } if step.is_monitored => {
+            return Err(Failure::new(FailureKind::Value, reason)
+                .because_of("its health checks can't run without the values of a whole run"));
         }
         Resolved::NoValue { reason: why } => {
             result.reason = Some(reason(&EngineRule::NoValue(&why)));
@@ -260,19 +267,19 @@ async fn monitor(
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let reason = "only health checks run".to_owned();
-    let skipped = Outcome::Skipped { cause: SkipCause::NotManaged { reason } };
-    if step.resource().properties.get(HEALTH_CHECKS).is_none() {
-        return Ok(skipped);
-    }
     let bound = step.binder.bind(step.resource(), &context.suitabilities())?;
     match healthy(step, &*bound, Ok(Outcome::Unchanged), result, context).await {
-        Ok(_) => Ok(skipped),
+        Ok(_) => Ok(only_checks_run()),
         Err(failure) => {
-            result.unchecked = Some(skipped);
+            result.unchecked = Some(only_checks_run());
             Err(failure)
         }
     }
+}
+
+/// Returns the outcome of a resource that is not managed but for its health checks.
+fn only_checks_run() -> Outcome {
+    Outcome::Skipped { cause: SkipCause::NotManaged { reason: "only health checks run".to_owned() } }
 }
 
 /// Returns the outcome if the resource is healthy afterwards.

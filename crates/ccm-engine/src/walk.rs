@@ -1,39 +1,36 @@
 //! The walk over all resources in order, each with exactly one outcome.
 
+mod group_node;
 mod manifest_checks;
 mod selection;
 mod skip;
+mod step_host;
 mod upcoming;
 
-use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Action, Artifacts, CatalogNames, CheckCounts, ClaimKind, Control, Counts, Event, Failure, FailureKind,
-    GroupIndex, MissingPrerequisite, Outcome, OutputLine, PathKind, PathSpellings, PendingRefresh,
-    Properties, Resource, ResourceId, ResourceIndex, ResourceStarted, SkipCause, StopCause, Stream,
-    Transaction, Verb,
+    Artifacts, CatalogNames, CheckCounts, Counts, Event, Failure, FailureKind, Outcome, OutputLine, PathKind,
+    PathSpellings, PendingRefresh, Properties, ResourceId, ResourceIndex, ResourceStarted, SkipCause,
+    StopCause, Stream, Transaction,
 };
-use ccm_properties::{HEALTH_CHECKS, TypeDeclaration};
+use ccm_properties::TypeDeclaration;
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::batch::Batch;
 use crate::claim_index::ClaimIndex;
-use crate::contract::{ResourceType, Trigger, reason};
+use crate::contract::{ResourceType, Trigger};
 use crate::groups::{GroupProgress, Groups};
-use crate::harness::{handle, handle_node};
-use crate::late::{Resolved, RunProgress};
+use crate::harness::handle;
 use crate::noop_changes::{NoopChange, NoopChanges};
-use crate::prefetch::Upcoming;
 use crate::refreshes::{RefreshTracker, Unchecked};
 use crate::run::Run;
 use crate::shown;
 use crate::state_cache::StateCache;
-use crate::step::{NodeBinder, ResourceStep, StepHost, StepResult, WouldChange};
+use crate::step::{ResourceStep, StepHost as _, StepResult};
 use selection::WalkSelection;
 
 /// Record of a resource, for the resources that come after it.
@@ -250,22 +247,6 @@ impl<'a> Walk<'a> {
         (outcome, result, triggers)
     }
 
-    /// Runs the health checks of the node of a group.
-    async fn check_node(
-        &self,
-        index: ResourceIndex,
-        outcome: Outcome,
-        result: StepResult,
-        on_event: &mut dyn FnMut(Event),
-    ) -> (Outcome, StepResult) {
-        let resource = self.run.catalog.resource(index);
-        if resource.properties.get(HEALTH_CHECKS).is_none() {
-            return (outcome, result);
-        }
-        let step = ResourceStep::new(self, index, &NodeBinder, self.groups.policy(index), None);
-        handle_node(&step, (outcome, result), &mut output_of(&resource.id, on_event)).await
-    }
-
     /// Returns the triggers of a resource: subscriptions that changed in this run, or in an earlier one that
     /// did not refresh the resource.
     fn triggers(&self, index: ResourceIndex) -> Triggers {
@@ -294,44 +275,6 @@ impl<'a> Walk<'a> {
         Some(NoopChange { is_never_made, is_arbitrary, is_removal, claims })
     }
 
-    /// Returns the outcome of the node of a group with a late `control`. `None` if the resource is managed.
-    fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
-        let resource = self.run.catalog.resource(index);
-        if resource.control != Control::Late {
-            return None;
-        }
-        match self.run.late.resolve(index, resource, self) {
-            Ok(Resolved::NotManaged { reason }) => {
-                Some(Outcome::Skipped { cause: SkipCause::NotManaged { reason } })
-            }
-            Ok(_) => None,
-            Err(failure) if self.is_not_known(index, &failure) => None,
-            Err(failure) => Some(Outcome::Failed(Box::new(failure))),
-        }
-    }
-
-    /// Returns `true` if, in noop, an earlier change might prevent the failure in a run.
-    fn is_not_known(&self, index: ResourceIndex, failure: &Failure) -> bool {
-        let missing = failure.missing.as_deref().filter(|_| self.groups.policy(index).noop);
-        missing.is_some_and(|missing| self.would_change_before(index, missing).is_some())
-    }
-
-    /// Returns the outcome of the node of a group after the steps of all members.
-    fn end_of_group(&self, index: ResourceIndex, group: GroupIndex) -> (Outcome, StepResult) {
-        if !self.progress.has_failed(group)
-            && let Some(outcome) = self.late_control(index)
-        {
-            return (outcome, StepResult::default());
-        }
-        let (mut outcome, rule) = self.progress.outcome(group);
-        if let Outcome::Failed(failure) = &mut outcome {
-            let span = self.run.catalog.resource(index).span;
-            failure.location = self.run.late.location(span).map(Box::new);
-        }
-        let action = outcome.is_change().then(|| Action::new(Verb::Apply));
-        (outcome, StepResult { reason: rule.as_ref().map(reason), action, ..StepResult::default() })
-    }
-
     /// Records the outcome of a resource for the resources that come after it.
     fn record(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome, self.run.noop);
@@ -352,93 +295,5 @@ impl<'a> Walk<'a> {
                 _ => None,
             };
         }
-    }
-}
-
-impl RunProgress for Walk<'_> {
-    fn would_change(&self, index: ResourceIndex) -> bool {
-        let record = &self.records[index.get()];
-        record.has_changed && record.is_noop
-    }
-}
-
-impl StepHost for Walk<'_> {
-    fn run(&self) -> &Run<'_> {
-        self.run
-    }
-
-    fn state_cache(&self) -> &StateCache {
-        &self.state_cache
-    }
-
-    fn claim_index(&self) -> &ClaimIndex<'_> {
-        self.claim_index.get_or_init(|| ClaimIndex::new(self.run, &self.spellings))
-    }
-
-    fn batch(&self) -> &Batch {
-        &self.batch
-    }
-
-    fn canonical(&self, path: &Path) -> PathBuf {
-        match path.to_str() {
-            Some(path) => self.spellings.canonical(path).into_owned().into(),
-            None => path.to_owned(),
-        }
-    }
-
-    fn would_be_directory(&self, path: &Path) -> bool {
-        let directories = &self.noop_changes.directories;
-        !directories.is_empty() && directories.contains(&self.canonical(path))
-    }
-
-    fn upcoming(&self, of: ResourceIndex, distance: usize) -> Option<Upcoming<'_>> {
-        self.upcoming_at(self.run.catalog.resource(of), distance)
-    }
-
-    fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool {
-        self.groups.is_never_done_for(on, index)
-    }
-
-    fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure> {
-        self.refreshes.borrow_mut().record_intents(executed)
-    }
-
-    fn would_be_removed_before(&self, of: &Resource, would_change: bool) -> Option<ResourceId> {
-        if self.noop_changes.has_no_removals() {
-            return None;
-        }
-        let resource_type = self.run.resource_type(of).filter(|found| !found.ends(of))?;
-        let needs = resource_type.needs(of);
-        let needs = needs.iter().map(|(kind, key)| (*kind, &**key));
-        let claims = self.spellings.claims(resource_type.claims(of));
-        let changes = &self.noop_changes;
-        let used = || {
-            resource_type.uses(of).into_iter().find_map(|(kind, key)| {
-                let key = if kind == ClaimKind::Path {
-                    self.spellings.canonical(&key)
-                } else {
-                    Cow::Borrowed(&*key)
-                };
-                changes.removal_of_used(kind, &key)
-            })
-        };
-        let removal = changes.removal_of(needs, &claims).or_else(|| used().filter(|_| would_change))?;
-        Some(self.run.catalog.resource(removal).id.clone())
-    }
-
-    fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange> {
-        let is_never_made = self.groups.policy(of).is_always_noop;
-        let missing = match missing {
-            MissingPrerequisite::Path(path) => MissingPrerequisite::Path(self.canonical(path)),
-            MissingPrerequisite::NoMount(path) => MissingPrerequisite::NoMount(self.canonical(path)),
-            MissingPrerequisite::Writable(path) => MissingPrerequisite::Writable(self.canonical(path)),
-            MissingPrerequisite::Program(name) => {
-                MissingPrerequisite::Program(self.spellings.canonical(name).into_owned())
-            }
-            other => other.clone(),
-        };
-        let change = self.noop_changes.nearest(of, &missing, is_never_made, self.graph)?;
-        let resource = self.run.catalog.resource(change.resource).id.clone();
-        Some(WouldChange { resource, is_related: change.is_related })
     }
 }

@@ -15,9 +15,9 @@ mod run_audit;
 
 pub use ccm_audit::{
     Actor, AuditEntry, AuditError, AuditFinding, AuditLine, AuditRecorder, AuditedCommand, AuditedMachine,
-    Checkpoint, CheckpointError, FindingKind, ForwardDoors, ForwardFailure, KeyError, Line, LogVerification,
-    NextKeyCheck, OpenError, OutputDigest, PublicKey, RecordedVerdict, RunStart, SEAL_MESSAGE_ID,
-    SEAL_NAMESPACE, SEAL_PRINCIPAL, SealReceiver, Trust,
+    AuditedOutcome, Checkpoint, CheckpointError, FindingKind, ForwardDoors, ForwardFailure, KeyError, Line,
+    LogVerification, NextKeyCheck, OpenError, OutputDigest, PublicKey, RecordedCheck, RecordedVerdict,
+    RunStart, SEAL_MESSAGE_ID, SEAL_NAMESPACE, SEAL_PRINCIPAL, SealReceiver, Trust,
 };
 
 pub use access::{AuditAccessError, InitialisedAudit};

@@ -224,6 +224,19 @@ impl HealthCheck {
         written.collect()
     }
 
+    /// Returns the texts that a shell will read.
+    pub fn shell_texts(node: &Node) -> impl Iterator<Item = &Node> {
+        let maps = node.as_list().unwrap_or_default().iter().filter_map(Node::as_map);
+        let of_shell = maps.filter(|map| {
+            map.get("provider").and_then(Node::as_text).and_then(CheckProvider::parse)
+                == Some(CheckProvider::Shell)
+        });
+        of_shell.flat_map(|map| ["command", "nagios"].into_iter().filter_map(|name| map.get(name))).filter(
+            // Another text has its error already.
+            |node| node.as_text().is_some_and(|text| !text.trim().is_empty()),
+        )
+    }
+
     /// Finds every error and warning in the checks of a resource, but for those in its rules.
     pub fn check_all(node: &Node, source_text: &str, secrets: &[String]) -> Vec<Diagnostic> {
         let checks = match Self::read_in(node, source_text) {

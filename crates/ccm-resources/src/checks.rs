@@ -42,6 +42,8 @@ use ccm_redaction::Secrets;
 use crate::support::program::ProgramScope;
 use observation::Deadline;
 
+pub(crate) use command::end_leftovers;
+
 /// What the judgement of rules needs of a run.
 #[derive(Clone, Copy)]
 pub struct CheckScope<'a> {

@@ -6,13 +6,12 @@ use std::time::Duration;
 use ccm_check::{CheckStatus, NagiosOutput, read_rules};
 use ccm_engine::{Context, HealthProbe, ProbeRequest, Probed};
 use ccm_host::{
-    CapturedOutput, Command, Finished, Launch, LaunchPlan, Local, Role, StartError, run_launched,
+    CapturedOutput, Command, Finished, Launch, LaunchPlan, Local, Process, Role, StartError, run_launched,
 };
 use ccm_model::{Failure, Node, Stream, StreamTail};
 use ccm_properties::{CheckCommand, CheckSubject, WrittenLine};
 
-use crate::checks::{CheckScope, judge_rules};
-use crate::support::left_running::left_running;
+use crate::checks::{CheckScope, end_leftovers, judge_rules};
 use crate::support::output_tail::tail;
 use crate::support::program::start_failure;
 
@@ -103,7 +102,10 @@ fn ended(check: &str, finished: &Finished) -> Probed {
         Some(end) => format!("{end}: {summary}"),
         None => summary,
     };
-    let left = |process| left_running(process, &format!(" by the health check `{check}`"));
+    // A check changes nothing, and leaves nothing.
+    end_leftovers(&finished.left_running);
+    let left =
+        |process: &Process| format!("the health check `{check}` left process {process}, which was killed");
     Probed {
         status,
         output,

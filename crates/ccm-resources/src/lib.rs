@@ -36,6 +36,9 @@ pub use types::{edited_text, executor_names, types};
 /// Unit files of systemd, and calls of its tools.
 pub mod systemd {
     pub use crate::parts::systemd::SYSTEMD_RUNNING;
+    pub use crate::parts::systemd::failure_actions::{
+        FailureAction, FailureUnit, FailureUnitError, OnFailure, SummaryFormat,
+    };
     pub use crate::parts::systemd::systemctl::{Systemctl, UNIT_FILE_TIMEOUT};
     pub use crate::parts::systemd::units::{
         SYSTEM_UNITS, ShownUnit, UNIT_DIRECTORIES, UnitContent, UnitText, read_unit, shown_units,

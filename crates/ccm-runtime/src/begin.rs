@@ -100,14 +100,14 @@ impl LoadedManifest<'_> {
         }
     }
 
-    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock
-    /// and writes nothing.
+    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan, and a run of health checks
+    /// alone, take no lock and write nothing.
     pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
         let selection = NamedResources::of_each(&[self], &options)?.pop().unwrap_or_default();
         let shared = SharedState::open(self.session, &self.input.record_name(), mode, &options).await?;
         let mut run = shared.begin((self, Vec::new()), selection, options, None)?;
         run.begin_audit().map_err(BeginError::Audit)?;
-        if mode == RunMode::Apply {
+        if mode != RunMode::Plan {
             warn_of_writers(self.session, &[self]);
         }
         Ok(run)
@@ -147,7 +147,7 @@ impl Session {
         {
             // The other runs may never begin.
             first.begin_audit().map_err(|problem| of_all(BeginError::Audit(problem)))?;
-            if mode == RunMode::Apply {
+            if mode != RunMode::Plan {
                 warn_of_writers(self, manifests);
             }
         }
@@ -178,10 +178,10 @@ impl<'m> SharedState<'m> {
             RunAudit::open(&session.governance, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
-        // A plan only needs the path of the state directory.
+        // Other modes only need the path of the state directory.
         let state_path = session.state_path().ok();
         let state = match mode {
-            RunMode::Plan => None,
+            RunMode::Plan | RunMode::Monitor => None,
             RunMode::Apply => Some(Rc::new(Directory::open_private(&session.state_path()?)?)),
         };
         let mut lock = None;
@@ -217,12 +217,20 @@ impl<'m> SharedState<'m> {
             earlier,
             &*doors.clock,
         );
-        manifest.check_name()?;
+        // Health checks pay no refresh, and need no name for one.
+        let has_ledger = *mode != RunMode::Monitor;
+        if has_ledger {
+            manifest.check_name()?;
+        }
         manifest.check_signed()?;
         if let (Some(judged), Some(state)) = (&manifest.judged, state) {
             judged.remember(state);
         }
-        let ledger = manifest.ledger(record.identity(), state.as_deref(), state_path.as_deref())?;
+        let ledger = if has_ledger {
+            manifest.ledger(record.identity(), state.as_deref(), state_path.as_deref())?
+        } else {
+            None
+        };
         let files = doors.doors.files(options.canceller.cancellation());
         Ok(ActiveRun {
             manifest,

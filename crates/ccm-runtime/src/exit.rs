@@ -32,8 +32,8 @@ pub enum ExitCode {
 impl ExitCode {
     /// Returns the exit code of a run. With `detailed`, changes have codes of their own.
     pub fn of(summary: &RunSummary, detailed: bool) -> Self {
-        if let Some(StopCause::Signal { number, .. }) = &summary.stopped {
-            return Self::Signal(u8::try_from(*number).unwrap_or_default());
+        if let Some(cause @ StopCause::Signal { .. }) = &summary.stopped {
+            return Self::of_stop(cause);
         }
         let counts = &summary.counts;
         let unrecorded = !summary.refreshes.unwritten.is_empty();
@@ -43,6 +43,14 @@ impl ExitCode {
             (true, false) => Self::Failures,
             (false, true) => Self::Changes,
             (false, false) => Self::Success,
+        }
+    }
+
+    /// Returns the exit code of a run without changes that was ended early.
+    pub(crate) fn of_stop(cause: &StopCause) -> Self {
+        match cause {
+            StopCause::Signal { number, .. } => Self::Signal(u8::try_from(*number).unwrap_or_default()),
+            _ => Self::Failures,
         }
     }
 

@@ -72,6 +72,7 @@
 //! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values
 //!   by themselves.
 //! - [`Session::read_rules`] reads a file with rules of Goss, and [`CheckedRules::judge`] judges them.
+//!   [`LoadedManifest::check`] runs the health checks of a manifest.
 //! - [`Session::explain`] and [`Session::schema`] return the reference of resource types as data.
 //!
 //! # Secrets
@@ -144,6 +145,7 @@ mod late;
 mod ledger;
 mod machine;
 mod manifest;
+mod manifest_checks;
 mod notices;
 mod pause;
 mod plain_path;
@@ -194,9 +196,10 @@ pub use ccm_host::{LocalZone, SigningError, SigningKey};
 pub use ccm_manifest::{DataFile, ExpressionNames};
 pub use ccm_model as model;
 pub use ccm_model::{
-    Artifacts, Catalog, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind, Findings, Intent,
-    Location, ManifestErrors, Outcome, OutputLine, Reason, RefreshSummary, ResourceId, ResourceStarted,
-    RunSummary, SessionStarted, Severity, SkipCause, SourceMap, StopCause, Stream, Transaction, error_layers,
+    Artifacts, Catalog, CheckCounts, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind,
+    Findings, HealthCheckResult, Intent, Location, ManifestErrors, Outcome, OutputLine, Reason,
+    RefreshSummary, ResourceId, ResourceStarted, RunSummary, SessionStarted, Severity, SkipCause, SourceMap,
+    StopCause, Stream, Transaction, error_layers,
 };
 pub use ccm_redaction::Secrets;
 pub use ccm_report as report;
@@ -224,6 +227,7 @@ pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIF
 pub use ledger::NameMissing;
 pub use machine::{RELATIVE_PATH_HINT, url_hint};
 pub use manifest::LoadedManifest;
+pub use manifest_checks::{CheckedResource, ManifestCheckReport};
 pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;

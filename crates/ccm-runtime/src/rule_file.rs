@@ -10,19 +10,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_check::{CheckStatus, Rule, RuleFile, RuleFiles, RuleKind, RulesReport, Subject, read_rule_file};
-use ccm_governance::audit::{AuditProblem, AuditedExecutor, RunAudit};
+use ccm_governance::audit::{AuditProblem, AuditedExecutor, AuditedOutcome, RunAudit};
 use ccm_governance::policy::{AnalysingExecutor, JudgingExecutor, PolicyError};
 use ccm_host::{
     Executor, Files, Host, LocalExecutor, RunnerError, STANDARD_INPUT, TextError, absolute, random,
 };
-use ccm_model::{
-    CheckCounts, Counts, Findings, ManifestErrors, Node, RefreshSummary, RunSummary, SourceId, SourceMap,
-    escape_control,
-};
+use ccm_model::{Counts, Findings, ManifestErrors, Node, SourceId, SourceMap, escape_control};
 use ccm_resources::{CheckScope, judge_rules};
 use ccm_yaml::Limits;
 
 use crate::canceller::Canceller;
+use crate::exit::ExitCode;
 use crate::findings::redacted;
 use crate::session::Session;
 use include_pattern::IncludePattern;
@@ -71,12 +69,12 @@ pub enum RuleJudgementError {
     Gate,
 }
 
-/// Options of the judgement of rules.
+/// Options of the judgement of rules or health checks.
 #[derive(Clone, Debug, Default)]
 pub struct JudgeOptions {
-    /// Time for which rules that fail are judged again; `None` judges them once.
+    /// Time for which rules or checks that fail are judged again; `None` judges them once.
     pub retry_timeout: Option<Duration>,
-    /// Pause before rules are judged again.
+    /// Pause before they are judged again.
     pub sleep: Duration,
     /// Handle that ends the judgement.
     pub canceller: Canceller,
@@ -186,20 +184,20 @@ impl CheckedRules<'_> {
         }
         if let Some(audit) = audit {
             let has_failed = report.status() != CheckStatus::Ok;
-            let counts = Counts { failed: usize::from(has_failed), ..Counts::default() };
-            let mut checks = CheckCounts::default();
-            checks.add(report.status());
-            let summary = RunSummary {
-                noop: false,
-                monitor_only: true,
-                duration: clock.monotonic().saturating_sub(began),
-                counts,
-                checks,
-                stopped: options.canceller.cause().cloned(),
-                message: None,
-                refreshes: RefreshSummary::default(),
+            let code = match options.canceller.cause() {
+                Some(cause) => ExitCode::of_stop(cause),
+                None if has_failed => ExitCode::Failures,
+                None => ExitCode::Success,
             };
-            audit.end_run(&summary, crate::ExitCode::of(&summary, false).number());
+            let summary = report.summary();
+            audit.outcome(&AuditedOutcome {
+                resource: &self.name,
+                outcome: if has_failed { "failed" } else { "unchanged" },
+                error: has_failed.then_some(&*summary),
+                checks: vec![(&self.name, report.status())],
+            });
+            let counts = Counts { failed: usize::from(has_failed), ..Counts::default() };
+            audit.end_run(&counts, code.number());
             audit.forward(commands).await;
         }
         Ok(report)

@@ -34,6 +34,8 @@ pub enum RunMode {
     Plan,
     /// Brings the machine to the desired state.
     Apply,
+    /// Runs the health checks and nothing else, without a lock and without a record but that of the audit log.
+    Monitor,
 }
 
 /// Options of a run.
@@ -142,6 +144,11 @@ impl LoadedManifest<'_> {
         self.run(RunMode::Apply, options, sink).await
     }
 
+    /// Runs the health checks and nothing else. Only the audit log has a record of that.
+    pub async fn monitor(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<RunReport, BeginError> {
+        self.run(RunMode::Monitor, options, sink).await
+    }
+
     async fn run(
         &self,
         mode: RunMode,
@@ -244,7 +251,7 @@ impl ActiveRun<'_> {
             secrets: &session.secrets,
             stop: options.canceller.stop(),
             noop: *mode == RunMode::Plan,
-            monitor_only: options.monitor_only,
+            monitor_only: options.monitor_only || *mode == RunMode::Monitor,
             fail_on_error: options.fail_on_error,
             diff: options.diff || record.is_kept(),
             directory: manifest.input.directory(),
@@ -313,7 +320,7 @@ impl ActiveRun<'_> {
         let mut code = if self.record.failed() { code.and_failed() } else { code };
         if let Some(audit) = self.audit.as_deref().filter(|_| self.is_audited) {
             self.is_audited = false;
-            audit.end_run(summary, code.number());
+            audit.end_run(&summary.counts, code.number());
             audit.forward(self.commands).await;
             if audit.is_incomplete() {
                 code = code.and_failed();

@@ -225,7 +225,7 @@ impl Session {
         let state = self.state_path()?;
         let (followed, private) = match mode {
             RunMode::Apply => (following.follow(&state).await?, None),
-            RunMode::Plan => {
+            RunMode::Plan | RunMode::Monitor => {
                 let private = self.commands()?.private_directory(None).map_err(SourceError::Private)?;
                 (following.preview(&state, private.path()).await?, Some(private))
             }

@@ -9,6 +9,7 @@ mod drop_ins;
 mod list;
 mod migrate;
 mod name;
+mod notice;
 mod service_settings;
 mod systemctl;
 mod template;
@@ -24,12 +25,14 @@ use ccm_resources::systemd::{SYSTEM_UNITS, SYSTEMD_RUNNING, UNIT_DIRECTORIES, Un
 
 use crate::session::Session;
 
+pub use ccm_resources::systemd::{FailureAction, FailureUnit, FailureUnitError, OnFailure, SummaryFormat};
 pub use ccm_resources::{Schedule, ScheduleError};
 pub use drop_in_credentials::CredentialOrigin;
 pub use list::{InstalledTimer, LastRun, TimerKind};
 pub use migrate::{MigrationPlan, MigrationWarning, PlannedDropIn};
 pub use name::{TimerName, TimerNameError};
-pub use service_settings::{FailureUnit, FailureUnitError, ServiceCredential, ServiceCredentialError};
+pub use notice::{FailureNotice, NotifyError};
+pub use service_settings::{ServiceCredential, ServiceCredentialError};
 pub use systemctl::SystemctlError;
 
 use systemctl::TimerSystemctl;
@@ -85,8 +88,8 @@ pub struct TimerRequest {
     pub has_state_directory: bool,
     /// Credentials that systemd hands to the service.
     pub credentials: Vec<ServiceCredential>,
-    /// Units that systemd starts after a run that failed.
-    pub on_failure: Vec<FailureUnit>,
+    /// Units and commands for a run that failed.
+    pub on_failure: OnFailure,
     /// Replaces edited units, and a timer of this name for another manifest.
     pub force: bool,
 }

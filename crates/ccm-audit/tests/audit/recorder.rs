@@ -4,11 +4,12 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_audit::{
-    Actor, AuditLog, AuditRecorder, AuditedCommand, AuditedMachine, RecordedVerdict, RunStart, Trust, verify,
+    Actor, AuditLog, AuditRecorder, AuditedCommand, AuditedMachine, AuditedOutcome, RecordedVerdict,
+    RunStart, Trust, verify,
 };
 use ccm_host::state::Directory;
 use ccm_host::{CapturedOutput, Command, Exit, Finished, StartError};
-use ccm_model::sha256;
+use ccm_model::{CheckStatus, sha256};
 use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
 use serde_json::Value;
@@ -88,7 +89,13 @@ fn a_run_is_recorded_without_output_environment_input_or_secrets() {
     let intent = recorder.start(&audited(&command, &verdict), now()).expect("a line");
     recorder.finish(&intent, Ok(&finished(b"of-the-output", 0)), false, now()).expect("a line");
     recorder.change("r1", "file#/s3cr3t-value", &verdict, now()).expect("a line");
-    recorder.resource("r1", "file#/x", "failed", Some("s3cr3t-value is bad"), now()).expect("a line");
+    let outcome = AuditedOutcome {
+        resource: "file#/x",
+        outcome: "failed",
+        error: Some("s3cr3t-value is bad"),
+        checks: vec![("web of s3cr3t-value", CheckStatus::Critical)],
+    };
+    recorder.resource("r1", &outcome, now()).expect("a line");
     recorder.refuse(&audited(&command, &verdict), "no s3cr3t-value", now()).expect("a line");
     recorder.approval(&intent, "used", Some("bob"), None, now()).expect("a line");
     let sealed = recorder.end_run("r1", 4, (1, 1), now()).expect("a seal");
@@ -104,6 +111,8 @@ fn a_run_is_recorded_without_output_environment_input_or_secrets() {
     assert_eq!(lines[3]["argv"], serde_json::json!(["/bin/login", "-p", "[redacted]"]));
     assert_eq!((&lines[3]["verdict"], &lines[3]["rule"]), (&"allow".into(), &"[redacted]".into()));
     assert_eq!(lines[4]["outcome"], "exit code 3");
+    let checks = serde_json::json!([{"name": "web of [redacted]", "status": "critical"}]);
+    assert_eq!(lines[6]["checks"], checks);
     assert_eq!(lines[4]["stdout"]["sha256"], *sha256(b"of-the-output"));
     assert_eq!(recorder.log().sealed(), Some(&sealed));
     let trust = Trust { first_key: None, checkpoints: vec![sealed], ..Trust::default() };

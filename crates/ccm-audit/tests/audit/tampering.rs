@@ -30,8 +30,13 @@ impl LargeLog {
         for run in 0..RUNS {
             for line in 0..run % 4 {
                 let (run, resource) = (run.to_string(), format!("file#/etc/{line}"));
-                let entry =
-                    AuditEntry::Resource { run, resource, outcome: "changed".to_owned(), error: None };
+                let entry = AuditEntry::Resource {
+                    run,
+                    resource,
+                    outcome: "changed".to_owned(),
+                    error: None,
+                    checks: Vec::new(),
+                };
                 log.append(entry, now(run_of(&log))).expect("a line");
             }
             let ended = AuditEntry::RunEnded { run: run.to_string(), exit_code: 0, changed: 0, failed: 0 };

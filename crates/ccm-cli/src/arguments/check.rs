@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 
 use super::parsers::wait;
-use super::{OutputArguments, OutputFormat, headings};
+use super::{OutputArguments, OutputFormat, SizeArguments, ValueArguments, headings};
 
 const EXAMPLES: &str = "\
-Exit codes: 0 everything is as expected, 4 a rule failed or could not be judged, 1 the file has
+Exit codes: 0 everything is as expected, 4 a rule or check failed or has no result, 1 the file has
 errors, 64 bad usage. With --output nagios: 0 (OK), 1 (WARNING), 2 (CRITICAL), 3 (UNKNOWN, also for
 a file with errors).
 
@@ -17,21 +17,36 @@ Examples:
   ccm check goss.yaml
   ccm check goss.yaml --retry-timeout 30s          wait until a service has come up
   ccm check goss.yaml --output nagios              check for a monitoring system
+  ccm check --manifest site.yaml                   health checks of a manifest
 
 Documentation: /usr/share/doc/ccm/use/check-files.md, or docs/use/check-files.md";
 
+/// Options that only a manifest understands.
+const OF_MANIFESTS: [&str; 7] = ["data", "hiera", "data_any", "fact", "facts", "no_env", "max_manifest_size"];
+
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("output", |output| output.alias("format")),
+    mut_args(|argument| of_manifest(argument)),
+)]
 pub(crate) struct CheckArguments {
     /// Goss file with the rules; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "manifest")]
+    pub file: Option<PathBuf>,
 
-    /// Judge rules that fail again until this time has passed, such as 30s
+    /// Run the health checks of this manifest instead, and nothing else; `-` is standard input
+    #[arg(long, value_name = "MANIFEST", conflicts_with = "file")]
+    pub manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
+
+    /// Judge rules or checks that fail again until this time has passed, such as 30s
     #[arg(long, value_name = "DURATION", value_parser = wait, help_heading = headings::LIMITS)]
     pub retry_timeout: Option<Duration>,
 
-    /// Pause before rules that fail are judged again
+    /// Pause before they are judged again
     #[arg(
         long,
         value_name = "DURATION",
@@ -43,7 +58,18 @@ pub(crate) struct CheckArguments {
     pub sleep: Duration,
 
     #[command(flatten)]
+    pub limits: SizeArguments,
+
+    #[command(flatten)]
     pub output: OutputArguments<CheckFormat>,
+}
+
+fn of_manifest(argument: Arg) -> Arg {
+    if OF_MANIFESTS.contains(&argument.get_id().as_str()) {
+        argument.conflicts_with("file")
+    } else {
+        argument
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_runtime::process::absolute;
-use ccm_runtime::timer::{FailureUnit, FailureUnitError, Schedule, TimerName, TimerNameError};
+use ccm_runtime::timer::{FailureAction, Schedule, SummaryFormat, TimerName, TimerNameError};
 use clap::builder::ValueHint;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
@@ -25,6 +25,8 @@ pub(crate) enum TimerCommand {
     Migrate(TimerMigrateArguments),
     /// Stop and remove a timer
     Remove(TimerRemoveArguments),
+    /// Hand a summary of a service that failed to a command; systemd calls this for `on_failure`
+    Notify(TimerNotifyArguments),
 }
 
 const INSTALL_EXAMPLES: &str = "\
@@ -55,6 +57,16 @@ Examples:
 The new timer has the drop-ins and options of the old one. A migration that fails leaves both as they were.
 
 Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md";
+
+const NOTIFY_EXAMPLES: &str = "\
+The summary has how the service ended, and the last 40 lines that it printed. If systemd says that the
+service succeeded, nothing happens; called by hand, the summary is a test.
+
+Examples:
+  ccm timer notify backup.service mail -s \"backup failed\" root
+  ccm timer notify --format json backup.service curl --config /etc/ccm/chat
+
+Documentation: /usr/share/doc/ccm/use/timer.md, or docs/use/timer.md in the source";
 
 const REMOVE_EXAMPLES: &str = "\
 Examples:
@@ -122,9 +134,14 @@ pub(crate) struct TimerInstallArguments {
     #[arg(long, value_name = "NAME=PATH", value_parser = credential)]
     pub credential: Vec<(String, PathBuf)>,
 
-    /// Start this unit of systemd after a run that failed, such as notify@%n.service; repeatable
-    #[arg(long, value_name = "UNIT", value_parser = failure_unit)]
-    pub on_failure: Vec<FailureUnit>,
+    /// Start this unit of systemd after a run that failed, such as notify@%n.service, or hand a summary to this command;
+    /// repeatable
+    #[arg(long, value_name = "UNIT|COMMAND", value_parser = failure_action)]
+    pub on_failure: Vec<FailureAction>,
+
+    /// Form of the summary for commands
+    #[arg(long, value_name = "FORMAT", value_parser = summary_format, default_value = "text", requires = "on_failure")]
+    pub on_failure_format: SummaryFormat,
 
     /// Replace units that were edited, and a timer of this name for another manifest
     #[arg(long)]
@@ -177,6 +194,26 @@ pub(crate) struct TimerRemoveArguments {
     pub force: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = NOTIFY_EXAMPLES)]
+pub(crate) struct TimerNotifyArguments {
+    /// Form of the summary: text, or json for an object whose `text` has the lines
+    #[arg(long, value_name = "FORMAT", value_parser = summary_format, default_value = "text")]
+    pub format: SummaryFormat,
+
+    /// The service is one of the user who runs ccm
+    #[arg(long)]
+    pub user: bool,
+
+    /// Service that failed
+    #[arg(value_name = "UNIT")]
+    pub unit: String,
+
+    /// Command that gets the summary on its standard input
+    #[arg(value_name = "COMMAND", num_args = 1.., required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<String>,
+}
+
 fn schedule(text: &str) -> Result<Schedule, String> {
     let meant = |error| match Schedule::meant_by(text) {
         Some(hint) => format!("`{text}` is not a duration; {hint}"),
@@ -197,8 +234,12 @@ fn credential(text: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), PathBuf::from(path)))
 }
 
-fn failure_unit(text: &str) -> Result<FailureUnit, String> {
-    text.parse().map_err(|error: FailureUnitError| error.to_string())
+fn failure_action(text: &str) -> Result<FailureAction, String> {
+    FailureAction::parse(text).map_err(|error| error.to_string())
+}
+
+fn summary_format(text: &str) -> Result<SummaryFormat, String> {
+    SummaryFormat::parse(text).ok_or_else(|| format!("expected {}", SummaryFormat::NAMES.join(" or ")))
 }
 
 /// Returns the options of `ccm apply` on the command line of this process, with absolute paths. A value that is not

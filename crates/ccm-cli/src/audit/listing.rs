@@ -262,9 +262,12 @@ fn row(line: &Line) -> Option<LogRow> {
             format!("  {}{purpose} refused{command}: {reason}", about(resource))
         }
         AuditEntry::Change { resource, verdict, .. } => format!("  {resource}, change{}", judged(verdict)),
-        AuditEntry::Resource { resource, outcome, error, .. } => {
+        AuditEntry::Resource { resource, outcome, error, checks, .. } => {
             let error = error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("  {resource} {outcome}{error}")
+            let checks: Vec<String> =
+                checks.iter().map(|check| format!("{} {}", check.name, check.status)).collect();
+            let checks = if checks.is_empty() { String::new() } else { format!(" ({})", checks.join(", ")) };
+            format!("  {resource} {outcome}{error}{checks}")
         }
         AuditEntry::Approval { intent, event, approver, reason } => {
             let by = approver.as_ref().map(|approver| format!(" by {approver}")).unwrap_or_default();

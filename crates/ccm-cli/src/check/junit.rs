@@ -1,41 +1,40 @@
 //! The report in the XML of `JUnit`, as build servers read it.
 
-use ccm_runtime::{AttributeOutcome, AttributeResult, RuleResult};
+use super::outline::{Outline, OutlinedSubject, OutlinedTest, TestOutcome};
 
-use super::CheckedFile;
-use super::text::Counts;
-
-/// Returns one suite with a test for each attribute. What could not be judged is an error.
-pub(super) fn report(checked: &CheckedFile<'_>) -> String {
-    let counts = Counts::of(checked);
-    let errors = checked
-        .report
-        .count(|outcome| matches!(outcome, AttributeOutcome::Error(_) | AttributeOutcome::Unknown(_)));
-    let failures = checked.report.count(|outcome| matches!(outcome, AttributeOutcome::Failed { .. }));
+/// Returns one suite with the tests. What could not be judged is an error.
+pub(super) fn report(outline: &Outline) -> String {
     let sums = format!(
-        "name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{}\" time=\"{:.3}\"",
-        escaped(checked.name),
-        counts.total(),
-        counts.skipped,
-        checked.duration.as_secs_f64(),
+        "name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
+        escaped(&outline.name),
+        outline.total(),
+        outline.count(TestOutcome::Failed),
+        outline.count(TestOutcome::Error),
+        outline.count(TestOutcome::Skipped),
+        outline.duration.as_secs_f64(),
     );
     let mut text =
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {sums}>\n  <testsuite {sums}>\n");
-    for (rule, result) in checked.report.attributes() {
-        text += &test_case(rule, result);
+    for (subject, test) in outline.tests() {
+        text += &test_case(subject, test);
     }
     text + "  </testsuite>\n</testsuites>\n"
 }
 
-fn test_case(rule: &RuleResult, result: &AttributeResult) -> String {
-    let name = escaped(&format!("{} {}", rule.id, result.attribute.name()));
-    let head = format!("    <testcase classname=\"{}\" name=\"{name}\" time=\"0\"", rule.kind.name());
-    let reason = escaped(&result.outcome.reason().unwrap_or_default());
-    let content = match &result.outcome {
-        AttributeOutcome::Passed => return format!("{head}/>\n"),
-        AttributeOutcome::Skipped => "<skipped/>".to_owned(),
-        AttributeOutcome::Failed { .. } => format!("<failure message=\"{reason}\"/>"),
-        AttributeOutcome::Error(_) | AttributeOutcome::Unknown(_) => format!("<error message=\"{reason}\"/>"),
+fn test_case(subject: &OutlinedSubject, test: &OutlinedTest) -> String {
+    let name = escaped(&format!("{} {}", subject.id, test.name));
+    let class = escaped(&subject.class);
+    let time = test.duration.as_secs_f64();
+    let time = if time == 0.0 { "0".to_owned() } else { format!("{time:.3}") };
+    let head = format!("    <testcase classname=\"{class}\" name=\"{name}\" time=\"{time}\"");
+    let message = escaped(test.text.as_deref().unwrap_or_default());
+    let content = match test.outcome {
+        TestOutcome::Passed if message.is_empty() => return format!("{head}/>\n"),
+        TestOutcome::Passed => format!("<system-out>{message}</system-out>"),
+        TestOutcome::Warned => format!("<system-out>warning: {message}</system-out>"),
+        TestOutcome::Skipped => "<skipped/>".to_owned(),
+        TestOutcome::Failed => format!("<failure message=\"{message}\"/>"),
+        TestOutcome::Error => format!("<error message=\"{message}\"/>"),
     };
     format!("{head}>\n      {content}\n    </testcase>\n")
 }

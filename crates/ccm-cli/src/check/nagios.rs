@@ -1,40 +1,59 @@
 //! The report for monitoring systems: a line with performance data, and a line for each attribute that is not as expected.
 
-use ccm_runtime::model::escape_control;
+use ccm_runtime::model::{PerformanceValue, escape_control};
 use ccm_runtime::status::CheckLevel;
 
-use super::CheckedFile;
-use super::text::{Counts, word};
+use super::outline::Outline;
 use crate::error::CommandError;
 
 /// Maximum number of lines below the first. Monitoring systems cut longer texts.
 const MAX_LINES: usize = 50;
+/// Maximum number of values of checks in the first line.
+const MAX_VALUES: usize = 50;
 
 /// Returns the report.
-pub(super) fn report(checked: &CheckedFile<'_>) -> String {
-    let counts = Counts::of(checked);
-    let mut text = format!(
-        "{}: {}|total={};;;0 failed={};;;0 skipped={};;;0 unknown={};;;0 duration={:.3}s;;;0\n",
-        checked.level().word(),
-        plain(&checked.report.summary()),
-        counts.total(),
-        counts.failed,
-        counts.skipped,
-        counts.unknown,
-        checked.duration.as_secs_f64(),
-    );
-    let results = checked.report.attributes().filter_map(|(rule, result)| {
-        let reason = result.outcome.reason()?;
-        let (kind, attribute) = (rule.kind.name(), result.attribute.name());
-        Some(format!("{}: {kind} {} {attribute}: {reason}", word(&result.outcome), rule.id))
+pub(super) fn report(outline: &Outline) -> String {
+    let mut data = format!("total={};;;0", outline.total());
+    // What is not among them is good.
+    for (word, count) in outline.counts.iter().skip(1) {
+        data += &format!(" {}={count};;;0", word.replace(' ', "_"));
+    }
+    data += &format!(" duration={:.3}s;;;0", outline.duration.as_secs_f64());
+    let values = outline.tests().flat_map(|(subject, test)| {
+        test.values.iter().filter_map(move |value| performance(&subject.full_name, &test.name, value))
     });
-    let warnings = checked.report.rules.iter().flat_map(|rule| {
-        rule.warnings.iter().map(|warning| format!("warning: {} {}: {warning}", rule.kind.name(), rule.id))
+    values.take(MAX_VALUES).for_each(|value| data += &format!(" {value}"));
+    let mut text = format!("{}: {}|{data}\n", outline.level.word(), plain(&outline.summary));
+    let results = outline.tests().filter(|(_, test)| test.is_notable()).map(|(subject, test)| {
+        let reason = test.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        format!("{}: {} {}{reason}", test.word, subject.full_name, test.name)
+    });
+    let warnings = outline.subjects.iter().flat_map(|subject| {
+        subject.warnings.iter().map(|warning| format!("warning: {}: {warning}", subject.full_name))
     });
     for line in results.chain(warnings).take(MAX_LINES) {
         text += &format!("{}\n", plain(&line));
     }
     text
+}
+
+/// Returns a value of a check as performance data.
+fn performance(subject: &str, check: &str, value: &PerformanceValue) -> Option<String> {
+    let label = format!("{subject} {check} {}", value.label);
+    // A label can't hold these, whatever quotes it has.
+    let label = plain(&label).replace(['\'', '='], "_");
+    let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let range = |range: &Option<String>| plain(range.as_deref().unwrap_or_default());
+    let text = format!(
+        "'{label}'={}{};{};{};{};{}",
+        value.value?,
+        plain(&value.unit),
+        range(&value.warning),
+        range(&value.critical),
+        number(value.min),
+        number(value.max)
+    );
+    Some(text.trim_end_matches(';').to_owned())
 }
 
 /// Returns the report of a file that was not judged.

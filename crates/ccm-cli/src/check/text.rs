@@ -1,65 +1,30 @@
 //! The report for people.
 
-use ccm_runtime::AttributeOutcome;
 use ccm_runtime::model::{display_duration, escape_control};
 
-use super::CheckedFile;
+use super::outline::Outline;
 
-/// Returns each rule with its attributes, and a line with the sums.
-pub(super) fn report(checked: &CheckedFile<'_>) -> String {
+/// Returns each subject with its tests, and a line with the sums.
+pub(super) fn report(outline: &Outline) -> String {
     let mut text = String::new();
-    for (position, rule) in checked.report.rules.iter().enumerate() {
-        let title = checked.rule(position).and_then(|rule| rule.title.as_deref());
-        let title = title.map(|title| format!(" ({title})")).unwrap_or_default();
-        text += &escape_control(&format!("{} {}{title}", rule.kind.name(), rule.id));
+    for subject in &outline.subjects {
+        let title = subject.title.as_ref().map(|title| format!(" ({title})")).unwrap_or_default();
+        text += &escape_control(&format!("{}{title}", subject.full_name));
         text.push('\n');
-        for result in &rule.results {
-            let (word, name) = (word(&result.outcome), result.attribute.name());
-            let reason = result.outcome.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-            text += &format!("  {word:<7} {name}{}\n", escape_control(&reason));
+        let width = subject.tests.iter().map(|test| test.word.len()).max().unwrap_or_default().max(7);
+        for test in &subject.tests {
+            let reason = test.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            text += &format!(
+                "  {:<width$} {}{}\n",
+                test.word,
+                escape_control(&test.name),
+                escape_control(&reason)
+            );
         }
-        for warning in &rule.warnings {
+        for warning in &subject.warnings {
             text += &format!("  warning {}\n", escape_control(warning));
         }
     }
-    let counts = Counts::of(checked);
-    let Counts { passed, failed, skipped, unknown } = counts;
-    let took = display_duration(checked.duration);
-    text + &format!("\n{passed} passed, {failed} failed, {skipped} skipped, {unknown} unknown in {took}\n")
-}
-
-/// Returns the word for an outcome.
-pub(super) fn word(outcome: &AttributeOutcome) -> &'static str {
-    match outcome {
-        AttributeOutcome::Passed => "passed",
-        AttributeOutcome::Failed { .. } => "failed",
-        AttributeOutcome::Error(_) => "error",
-        AttributeOutcome::Skipped => "skipped",
-        AttributeOutcome::Unknown(_) => "unknown",
-    }
-}
-
-/// Numbers of attributes by outcome. An error is a failure.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
-    pub(super) passed: usize,
-    pub(super) failed: usize,
-    pub(super) skipped: usize,
-    pub(super) unknown: usize,
-}
-
-impl Counts {
-    pub(super) fn of(checked: &CheckedFile<'_>) -> Self {
-        let report = checked.report;
-        Self {
-            passed: report.count(|outcome| *outcome == AttributeOutcome::Passed),
-            failed: report.count(AttributeOutcome::is_failure),
-            skipped: report.count(|outcome| *outcome == AttributeOutcome::Skipped),
-            unknown: report.count(|outcome| matches!(outcome, AttributeOutcome::Unknown(_))),
-        }
-    }
-
-    pub(super) fn total(self) -> usize {
-        self.passed + self.failed + self.skipped + self.unknown
-    }
+    let counts: Vec<String> = outline.counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    text + &format!("\n{} in {}\n", counts.join(", "), display_duration(outline.duration))
 }

@@ -1,6 +1,7 @@
 //! Runs of health checks alone.
 
-use ccm_model::{CheckCounts, Control};
+use ccm_engine::{LateValues, Resolved, RunProgress};
+use ccm_model::{CheckCounts, Control, Failure, Resource, ResourceIndex};
 
 use crate::fake::{Options, catalog, run_with};
 use crate::health::Script;
@@ -41,6 +42,35 @@ fn a_resource_that_is_not_managed_may_be_monitored() {
         assert_eq!(ran.lines[0], line);
         assert_eq!(ran.lines[1] == "b unchanged", !is_monitored, "{:?}", ran.lines);
     }
+}
+
+/// Late values that nothing gives.
+struct Missing;
+
+impl LateValues for Missing {
+    fn is_late(&self, _: ResourceIndex) -> bool {
+        true
+    }
+
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn RunProgress) -> Result<Resolved, Failure> {
+        Ok(Resolved::NoValue { reason: "nothing gave it".to_owned() })
+    }
+}
+
+#[test]
+fn values_of_a_whole_run_are_missing_for_checks_and_for_nothing_else() {
+    let script = Script::new(&[("web", &["ok"])]);
+    let options =
+        Options { monitor_only: true, health: Some(&script), late: Some(&Missing), ..Options::default() };
+    let ran = run_with(&catalog(&["a needs late checks=web", "b needs late"]), &options);
+    assert_eq!(
+        ran.lines,
+        [
+            "a failed: its health checks can't run without the values of a whole run < nothing gave it",
+            "b skipped: only health checks run",
+        ]
+    );
+    assert_eq!(ran.calls, [""; 0]);
 }
 
 #[test]

@@ -7,13 +7,12 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 
 use ccm_audit::{
-    Actor, AuditRecorder, AuditedCommand, ForwardDoors, OpenError, RecordedVerdict, RunStart, SealReceiver,
+    Actor, AuditRecorder, AuditedCommand, AuditedOutcome, ForwardDoors, OpenError, RecordedVerdict, RunStart,
+    SealReceiver,
 };
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{Command, Commands, Finished, StartError, current_user, started_by};
-use ccm_model::{
-    Outcome, Refusal, RefusalKind, RunSummary, SourceVersion, Transaction, error_layers, sha256,
-};
+use ccm_model::{Counts, Outcome, Refusal, RefusalKind, SourceVersion, Transaction, error_layers, sha256};
 use ccm_policy::{AuditReceiver, Policy};
 
 use super::ApprovalEvent;
@@ -200,22 +199,32 @@ impl RunAudit {
         let _refusal = self.record(|recorder, now| recorder.refuse_change(&run, resource, refused, now));
     }
 
-    /// Records the outcome of a resource that was changed or failed.
+    /// Records the outcome of a resource that was changed, failed, or has health checks that ran.
     pub fn resource(&self, transaction: &Transaction) {
         let error = match &transaction.outcome {
             Outcome::Changed | Outcome::Refreshed => None,
             Outcome::Failed(failure) => Some(failure.one_line()),
-            _ => return,
+            _ if transaction.health_checks.is_empty() => return,
+            _ => None,
         };
-        let (run, id) = (self.run.borrow(), transaction.id.to_string());
-        let outcome = transaction.outcome.word();
-        let _refusal =
-            self.record(|recorder, now| recorder.resource(&run, &id, outcome, error.as_deref(), now));
+        let checks = transaction.health_checks.iter().map(|check| (&*check.name, check.status)).collect();
+        let id = transaction.id.to_string();
+        self.outcome(&AuditedOutcome {
+            resource: &id,
+            outcome: transaction.outcome.word(),
+            error: error.as_deref(),
+            checks,
+        });
     }
 
-    /// Records that a run ended, and seals the log.
-    pub fn end_run(&self, summary: &RunSummary, code: u8) {
-        let counts = &summary.counts;
+    /// Records an outcome.
+    pub fn outcome(&self, outcome: &AuditedOutcome<'_>) {
+        let run = self.run.borrow();
+        let _refusal = self.record(|recorder, now| recorder.resource(&run, outcome, now));
+    }
+
+    /// Records that a run ended with this exit code, and seals the log.
+    pub fn end_run(&self, counts: &Counts, code: u8) {
         let changed = (counts.changed + counts.refreshed) as u64;
         let run = self.run.borrow();
         let ended = (changed, counts.failed as u64);

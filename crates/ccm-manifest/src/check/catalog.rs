@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Diagnostics, Resource, ResourceIndex};
+use ccm_model::{Catalog, Diagnostics, Resource, ResourceIndex, Severity};
 use ccm_properties::CheckInput;
 use tracing::debug;
 
 use super::{autorequire, claims, cycles, missing_sources, paths, text_parts};
 use crate::late::LateResource;
 use crate::read::document::{CheckNodes, Settings};
-use crate::resolve::health_checks;
 use crate::resolve::resolver::ResolvedResources;
+use crate::resolve::{health_checks, shell_check};
 use crate::scopes::Scopes;
 
 /// Builds the catalog, and checks the resources against one another. Returns it with the resources that wait for values
@@ -40,7 +40,12 @@ pub(crate) fn build(
         let resource = health_checks::of_manifest(catalog.name.as_deref(), node);
         let source_text = &scopes.manifests[0].text;
         let checked = CheckInput { resource: &resource, source_text, secrets, subscribes: false };
-        diagnostics.extend(health_checks::check(&checked));
+        let found = health_checks::check(&checked);
+        let is_readable = found.iter().all(|found| found.severity != Severity::Error);
+        diagnostics.extend(found);
+        if is_readable {
+            diagnostics.extend(shell_check::check_manifest(&checked, scopes.context.sources));
+        }
         Box::new(resource)
     });
     let graph = Graph::of(&catalog);

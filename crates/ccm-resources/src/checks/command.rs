@@ -57,7 +57,8 @@ pub(super) async fn observe(
     let executor = scope.host.executor;
     let (finished, _) = run_launched(executor, &launch, command, scope.cancellation, &mut |_, _| {}).await;
     let finished = finished.map_err(|error| unreadable(start_failure(&error, None).one_line()))?;
-    let warning = end_leftovers(&finished.left_running);
+    end_leftovers(&finished.left_running);
+    let warning = leftovers(&finished.left_running);
     let code = match &finished.exit {
         Exit::Cancelled => return Err(stopped()),
         exit => exit.code("the command").map_err(|failure| unreadable(failure.one_line()))?,
@@ -70,14 +71,18 @@ pub(super) async fn observe(
     })
 }
 
-/// Kills what a command has left, because a check changes nothing. Returns what there was, in words.
-fn end_leftovers(left: &[Process]) -> Option<String> {
-    let named: Vec<String> = left.iter().map(ToString::to_string).collect();
+/// Kills what a command has left, because a check changes nothing.
+pub(crate) fn end_leftovers(left: &[Process]) {
     for process in left {
         let found = RunningProcess::find(process.pid).filter(|found| found.name == process.name);
         // A process that has ended meanwhile, or belongs to another user, is left alone.
         let _ended = found.map(|found| found.signal("KILL"));
     }
+}
+
+/// Returns what a command has left in words.
+fn leftovers(left: &[Process]) -> Option<String> {
+    let named: Vec<String> = left.iter().map(ToString::to_string).collect();
     (!named.is_empty()).then(|| {
         format!("the command left processes that were killed: {}", escape_control(&named.join(", ")))
     })

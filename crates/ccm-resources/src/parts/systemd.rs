@@ -1,6 +1,8 @@
 //! systemd: its unit files, and calls of its tools.
 
+pub(crate) mod failure_actions;
 pub(crate) mod install_section;
+pub(crate) mod one_command;
 pub(crate) mod systemctl;
 pub(crate) mod unit_check;
 mod unit_words;

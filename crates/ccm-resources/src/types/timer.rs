@@ -12,6 +12,7 @@ use ccm_model::{Claim, ClaimKind, Node, PathKind, Resource};
 use ccm_properties::{CommandsView, Need, PropertyError, Providers, TypeSpec, TypedResource, WrittenCommand};
 
 use crate::parts::later_commands::{later_command, text_of, words_of};
+use crate::parts::systemd::failure_actions::FailureAction;
 use crate::parts::systemd::units::{SYSTEM_UNITS, timer_units};
 use crate::support::needs::needed_program;
 use crate::support::object_plan::Object;
@@ -65,7 +66,8 @@ impl TypeSpec for TimerType {
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let text = |property| resource.properties.get(property).and_then(Node::as_text);
         let user = text("user").map(|user| (ClaimKind::User, user.into()));
-        user.into_iter().chain(needed_program(text("command"))).collect()
+        let programs = commands_after_failure(resource).filter_map(|(_, text)| needed_program(Some(text)));
+        user.into_iter().chain(needed_program(text("command"))).chain(programs).collect()
     }
 
     fn commands(&self) -> Option<&dyn CommandsView> {
@@ -80,6 +82,18 @@ impl CommandsView for TimerType {
         let user = text_of(resource, "user");
         let command =
             node.zip(line).map(|(node, line)| later_command(node, line, user, &["command", "user"]));
-        command.into_iter().collect()
+        // They run as root, whoever runs the command.
+        let after_failure = commands_after_failure(resource).filter(|_| !resource.is_absent());
+        let after_failure = after_failure
+            .filter_map(|(node, text)| Some(later_command(node, words_of(text)?, None, &["on_failure"])));
+        command.into_iter().chain(after_failure).collect()
     }
+}
+
+/// Returns the commands that get a summary of a failure.
+fn commands_after_failure(resource: &Resource) -> impl Iterator<Item = (&Node, &str)> {
+    let node = resource.properties.get("on_failure");
+    let nodes = node.map(|node| node.as_list().unwrap_or(std::slice::from_ref(node))).unwrap_or_default();
+    let texts = nodes.iter().filter_map(|node| Some((node, node.as_text()?)));
+    texts.filter(|(_, text)| matches!(FailureAction::parse(text), Ok(FailureAction::Command(_))))
 }

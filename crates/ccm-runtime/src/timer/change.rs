@@ -30,9 +30,7 @@ impl Timers<'_> {
             return Err(TimerError::Secret(option.split('=').next().unwrap_or_default().to_owned()));
         }
         let [service, timer] = unit_names(&request.name);
-        let is_own =
-            |unit: &&FailureUnit| matches!(unit.to_string(), text if text == service || text == "%n");
-        if let Some(unit) = request.on_failure.iter().find(is_own) {
+        if let Some(unit) = request.on_failure.own_unit(&service) {
             return Err(TimerError::OwnFailureUnit(unit.to_string()));
         }
         let planned = |unit: &str, text: String| {
@@ -73,7 +71,7 @@ impl Timers<'_> {
             let files = unit.files();
             !files.is_empty() && !files.iter().any(is_there)
         };
-        request.on_failure.iter().filter(is_missing).collect()
+        request.on_failure.units().filter(is_missing).collect()
     }
 
     /// Checks that the timer hides no unit of a package or generator.

@@ -11,7 +11,9 @@ use super::list::TimerState;
 use super::template::{PREFIX, SHIPPED_SERVICE, SHIPPED_TIMER, manifest_of, units_of};
 use super::undo::Undo;
 use super::unit_file::unit_names;
-use super::{DEFAULTS, DIRECTORY_MODE, Schedule, TimerError, TimerName, TimerPlan, TimerRequest, Timers};
+use super::{
+    DEFAULTS, DIRECTORY_MODE, OnFailure, Schedule, TimerError, TimerName, TimerPlan, TimerRequest, Timers,
+};
 
 /// Program of the template.
 const PROGRAM: &str = "/usr/bin/ccm";
@@ -119,7 +121,7 @@ impl Timers<'_> {
             program: PROGRAM.to_owned(),
             has_state_directory: false,
             credentials: Vec::new(),
-            on_failure: Vec::new(),
+            on_failure: OnFailure::default(),
             force,
         };
         let plan = self.plan(&request)?;

@@ -1,15 +1,9 @@
-//! Settings of the service of a timer: its credentials, and the units that a failed run starts.
+//! Credentials of the service of a timer.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
-/// Maximum length of names of units and credentials in bytes.
+/// Maximum length of the name of a credential in bytes.
 const MAX_NAME: usize = 255;
-/// Kinds of units that a failed run may start.
-const FAILURE_KINDS: [&str; 5] = ["service", "target", "timer", "socket", "path"];
-/// Specifiers of systemd in the name of a unit, such as `%n` for the name of the service that failed.
-const SPECIFIERS: &str = "nNpPiIjJHmbuU";
 
 /// Credential that systemd reads from a file for the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,76 +57,6 @@ impl ServiceCredential {
     }
 }
 
-/// Unit that systemd starts after a run that failed. Its name may have specifiers: `notify@%n.service`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailureUnit(String);
-
-/// Reason why a text is no unit that a failed run can start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FailureUnitError {
-    /// The name does not end with a kind of unit.
-    #[error("the name of a unit ends with its kind, such as `notify.service`")]
-    Kind,
-    /// The name is a template without an instance.
-    #[error("a template needs an instance, such as `notify@%n.service`")]
-    Template,
-    /// The name has characters that units don't have.
-    #[error(
-        "the name of a unit has letters, digits, `:`, `-`, `_`, `.` and `@`, and specifiers of systemd such as `%n`"
-    )]
-    Characters,
-}
-
-impl FailureUnit {
-    /// Returns the names of the unit files that systemd may load the unit from; none if a specifier decides about them.
-    pub(super) fn files(&self) -> Vec<String> {
-        let (stem, kind) = self.0.rsplit_once('.').unwrap_or((&self.0, ""));
-        match stem.split_once('@') {
-            Some((prefix, _)) if prefix.contains('%') => Vec::new(),
-            Some((prefix, instance)) => {
-                let own = (!instance.contains('%')).then(|| self.0.clone());
-                own.into_iter().chain([format!("{prefix}@.{kind}")]).collect()
-            }
-            None if stem.contains('%') => Vec::new(),
-            None => vec![self.0.clone()],
-        }
-    }
-}
-
-impl FromStr for FailureUnit {
-    type Err = FailureUnitError;
-
-    fn from_str(text: &str) -> Result<Self, FailureUnitError> {
-        let (stem, kind) = text.rsplit_once('.').ok_or(FailureUnitError::Kind)?;
-        if !FAILURE_KINDS.contains(&kind) {
-            return Err(FailureUnitError::Kind);
-        }
-        let mut parts = stem.chars();
-        let mut is_valid = text.len() <= MAX_NAME
-            && stem.starts_with(|part: char| part.is_ascii_alphanumeric() || part == '%');
-        while let Some(part) = parts.next() {
-            is_valid &= match part {
-                '%' => parts.next().is_some_and(|specifier| SPECIFIERS.contains(specifier)),
-                part => part.is_ascii_alphanumeric() || ":-_.@".contains(part),
-            };
-        }
-        if !is_valid {
-            return Err(FailureUnitError::Characters);
-        }
-        if stem.ends_with('@') {
-            return Err(FailureUnitError::Template);
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Display for FailureUnit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,38 +87,6 @@ mod tests {
         ] {
             let found = ServiceCredential::new(name, Path::new(path)).map(|_| ());
             assert_eq!(found, expected, "{name}={path}");
-        }
-    }
-
-    #[test]
-    fn units_of_a_failure_are_checked() {
-        use FailureUnitError::{Characters, Kind, Template};
-        for (text, expected) in [
-            ("notify.service", Ok(&["notify.service"][..])),
-            ("alert.target", Ok(&["alert.target"])),
-            ("notify@site.service", Ok(&["notify@site.service", "notify@.service"])),
-            ("notify@%n.service", Ok(&["notify@.service"])),
-            ("notify@%N:%H.service", Ok(&["notify@.service"])),
-            ("%p-failed.service", Ok(&[])),
-            ("%p@x.service", Ok(&[])),
-            ("notify", Err(Kind)),
-            ("", Err(Kind)),
-            ("notify.servce", Err(Kind)),
-            ("notify.device", Err(Kind)),
-            ("notify@.service", Err(Template)),
-            ("@x.service", Err(Characters)),
-            (".service", Err(Characters)),
-            ("-x.service", Err(Characters)),
-            ("a b.service", Err(Characters)),
-            ("a/b.service", Err(Characters)),
-            ("a\n[Service].service", Err(Characters)),
-            ("notify@%.service", Err(Characters)),
-            ("notify@%q.service", Err(Characters)),
-        ] {
-            let found = text.parse::<FailureUnit>();
-            let expected =
-                expected.map(|files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect());
-            assert_eq!(found.map(|unit| unit.files()), expected, "{text}");
         }
     }
 }

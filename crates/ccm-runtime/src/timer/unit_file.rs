@@ -70,20 +70,18 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     let text = UnitText::new(comment(scope)).lines(SERVICE_COMMENT).section("Unit");
     let text = text.directive("Description", description(request));
     let text = text.directive("Documentation", "man:ccm-timer(1) file:/usr/share/doc/ccm/use/timer.md");
-    let text = on_failure(text, request);
+    let text = request.on_failure.in_unit_section(text);
     let text = text.lines(CONDITION_COMMENT).directive("ConditionFileIsExecutable", &request.program);
     let text = text.lines(network).lines("\n").section("Service").directive("Type", "oneshot");
     let text = request.credentials.iter().fold(text.lines(variables), |text, credential| {
         text.directive("LoadCredential", format_args!("{}:{}", credential.name(), credential.path()))
     });
     let text = text.command(command_words(request, &UNATTENDED));
+    // A notice that can't be given is no failure of the run.
+    let option = if is_system { "" } else { " --user" };
+    let notifier = format!("-{} timer notify{option}", request.program);
+    let text = request.on_failure.in_service_section(text, &notifier);
     marked(request, &text.lines(SERVICE).lines(state_directory).finish())
-}
-
-/// Adds the units that systemd starts after a run that failed. Their names may have specifiers.
-fn on_failure(text: UnitText, request: &TimerRequest) -> UnitText {
-    let units: Vec<String> = request.on_failure.iter().map(ToString::to_string).collect();
-    if units.is_empty() { text } else { text.lines(&format!("OnFailure={}\n", units.join(" "))) }
 }
 
 /// Returns the text of the timer.
@@ -196,7 +194,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::timer::{Schedule, ServiceCredential};
+    use crate::timer::{FailureAction, OnFailure, Schedule, ServiceCredential};
 
     fn request(manifest: &str, options: &[&str]) -> TimerRequest {
         TimerRequest {
@@ -209,7 +207,7 @@ mod tests {
             program: "/usr/bin/ccm".to_owned(),
             has_state_directory: false,
             credentials: Vec::new(),
-            on_failure: Vec::new(),
+            on_failure: OnFailure::default(),
             force: false,
         }
     }
@@ -328,13 +326,21 @@ mod tests {
         let credential = |name, path| ServiceCredential::new(name, Path::new(path)).expect("a credential");
         let own = TimerRequest {
             credentials: vec![credential("db", "/srv/50% off/db"), credential("token", "/srv/a b:c")],
-            on_failure: ["notify@%n.service", "alert.target"]
-                .map(|unit| unit.parse().expect("a unit"))
-                .to_vec(),
+            on_failure: OnFailure {
+                actions: ["notify@%n.service", "alert.target", "mail -s 'it failed' root"]
+                    .map(|action| FailureAction::parse(action).expect("an action"))
+                    .to_vec(),
+                ..OnFailure::default()
+            },
             ..request("/srv/site.yaml", &[])
         };
         let text = service(&own, UnitScope::System);
         assert!(directives(&text, "[Unit]").contains(&"OnFailure=notify@%n.service alert.target"), "{text}");
+        let notifies = |text: &str, line: &str| directives(text, "[Service]").contains(&line);
+        let line = "ExecStopPost=-/usr/bin/ccm timer notify %n -- mail -s \"it failed\" root";
+        assert!(notifies(&text, line), "{text}");
+        let of_user = service(&own, UnitScope::User);
+        assert!(notifies(&of_user, &line.replace("notify", "notify --user")), "{of_user}");
         let loaded = directives(&text, "[Service]");
         let loaded = loaded.into_iter().filter(|line| line.starts_with("LoadCredential"));
         assert_eq!(

@@ -82,6 +82,35 @@ fn shell_text_that_does_not_parse_is_an_error_at_its_place() {
 }
 
 #[test]
+fn shell_text_of_health_checks_that_does_not_parse_is_an_error_at_its_place() {
+    let scratch = Scratch::new();
+    let session = session(&scratch);
+    let resources = "
+    - file:
+        - /a:
+            health_checks:
+              - {command: 'if then', provider: shell}
+              - {command: 'echo if then'}
+              - nagios: |
+                  for x in a b; do
+                    echo $x
+                  fi
+                provider: shell
+        - /off: {control: {if: 'false'}, health_checks: [{command: 'fi', provider: shell}]}
+        - /late: {health_checks: [{command: 'echo {{ Captures.late.x }}; fi', provider: shell}]}
+    - exec:
+        - late: {command: 'true', capture: {x: stdout.raw}, health_checks: [{command: 'esac', provider: shell}]}
+  checks:
+    - {command: 'echo \"x', provider: shell}
+    - {command: 'a && b', provider: shell}
+";
+    let found = errors(&session, &scratch, resources);
+    let places: Vec<&str> = found.iter().map(|(at, _)| &**at).collect();
+    assert_eq!(places, ["then", "fi", "esac", "\""], "{found:?}");
+    assert!(found.iter().all(|(_, message)| message.starts_with("the shell can't read this text: ")));
+}
+
+#[test]
 fn a_secret_in_shell_text_is_not_quoted_in_parts() {
     let scratch = Scratch::new();
     let session = session(&scratch);

@@ -96,6 +96,7 @@ async fn outcomes(
     let report = match mode {
         RunMode::Plan => manifest.plan(options, &mut sink).await?,
         RunMode::Apply => manifest.apply(options, &mut sink).await?,
+        RunMode::Monitor => manifest.monitor(options, &mut sink).await?,
     };
     Ok((outcomes, report))
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_runtime::Session;
-use ccm_runtime::timer::{Schedule, SystemdPaths, TimerError, TimerName, TimerRequest, Timers, UnitScope};
+use ccm_runtime::timer::{
+    OnFailure, Schedule, SystemdPaths, TimerError, TimerName, TimerRequest, Timers, UnitScope,
+};
 use ccm_testkit::{Scratch, needs_ordinary_user};
 
 use crate::{block_on, session};
@@ -58,7 +60,7 @@ pub(crate) fn request(timer: &str, manifest: &str) -> TimerRequest {
         program: "/usr/bin/ccm".to_owned(),
         has_state_directory: false,
         credentials: Vec::new(),
-        on_failure: Vec::new(),
+        on_failure: OnFailure::default(),
         force: false,
     }
 }

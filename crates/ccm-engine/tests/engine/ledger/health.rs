@@ -49,3 +49,34 @@ fn a_check_that_fails_after_an_execution_without_effect_demands_no_refresh() {
     run(&machine, &["a needs idle checks=web", "b subscribe=a"], "critical");
     assert_eq!(machine.pending(), "");
 }
+
+#[test]
+fn a_pending_refresh_outlives_everything_that_keeps_a_source_from_being_healthy() {
+    let options = Options::default;
+    for (what, source, answer, options) in [
+        ("its check is critical", "a checks=web", "critical", options()),
+        ("it was tried several times", "a checks=web;tries=3", "unknown", options()),
+        ("its check is refused", "a checks=web", "refused", options()),
+        ("its check ends in a panic", "a checks=web", "panic", options()),
+        ("the run is in noop", "a checks=web", "critical", Options { noop: true, ..options() }),
+        (
+            "the first failure ends the run",
+            "a checks=web",
+            "critical",
+            Options { fail_on_error: true, ..options() },
+        ),
+        ("the run was stopped before", "a checks=web", "ok", Options { stopped_before: true, ..options() }),
+        ("it fails itself", "a needs fails=execute checks=web", "ok", options()),
+    ] {
+        let machine = Machine::new();
+        run(&machine, &["a needs checks=web", "b subscribe=a"], "critical");
+        assert_eq!(machine.pending(), "b<a", "{what}");
+        let script = Script::new(&[("web", &[answer])]);
+        let lines = [source, "b subscribe=a"];
+        let ran = machine.run_catalog(&catalog(&lines), Options { health: Some(&script), ..options });
+        assert_eq!(machine.pending(), "b<a", "{what}: {:?}", ran.lines);
+        let next = run(&machine, &["a checks=web", "b subscribe=a"], "ok");
+        assert_eq!(next[1], "b refreshed by a (owed: a since run1)", "{what}");
+        assert_eq!(machine.pending(), "", "{what}");
+    }
+}

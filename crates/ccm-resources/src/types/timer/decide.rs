@@ -6,6 +6,7 @@ use ccm_engine::Described;
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredTimer;
+use super::units::without_notifier;
 use crate::parts::systemd::units::directive;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
@@ -127,7 +128,7 @@ impl ObjectType for DesiredTimer {
             let before = found.len();
             let old = old.as_deref().unwrap_or_default();
             for (name, aspect) in directives {
-                let (from, to) = (directive(old, name), directive(new, name));
+                let [from, to] = [old, new].map(|unit| directive(unit, name).map(without_notifier));
                 if from != to {
                     found.push(TimerDifference::Directive { aspect, from, to });
                 }
@@ -209,7 +210,8 @@ impl DesiredTimer {
 }
 
 /// Directives that have a property.
-const SERVICE_DIRECTIVES: [(&str, &str); 2] = [("ExecStart", "command"), ("User", "user")];
+const SERVICE_DIRECTIVES: [(&str, &str); 4] =
+    [("ExecStart", "command"), ("User", "user"), ("OnFailure", "on_failure"), ("ExecStopPost", "on_failure")];
 const TIMER_DIRECTIVES: [(&str, &str); 3] =
     [("OnCalendar", "times"), ("RandomizedDelaySec", "jitter"), ("Persistent", "persistent")];
 

@@ -5,6 +5,7 @@ use ccm_properties::PropertyError;
 
 use super::properties::TimerProperties;
 use super::units::TimerUnits;
+use crate::parts::systemd::failure_actions::OnFailure;
 
 /// Maximum length of the name, which gets a suffix.
 const MAX_NAME: usize = 200;
@@ -56,6 +57,14 @@ impl DesiredTimer {
                 "the list of times is empty",
             ));
         }
+        let on_failure = OnFailure {
+            actions: written.on_failure.map(|actions| actions.0).unwrap_or_default(),
+            format: written.on_failure_format.unwrap_or_default(),
+        };
+        if on_failure.own_unit(&format!("{name}.service")).is_some() {
+            let message = "the service of the timer would start itself after a failure";
+            errors.push(PropertyError::invalid("on_failure", message, "name a unit that tells somebody"));
+        }
         match written.command.filter(|_| errors.is_empty()) {
             Some(command) => {
                 let units = TimerUnits {
@@ -64,6 +73,7 @@ impl DesiredTimer {
                     jitter: written.jitter.unwrap_or_default().as_secs(),
                     user: user.clone(),
                     persistent: written.persistent.unwrap_or(true),
+                    on_failure,
                 };
                 Ok(Self { name, units: Some(units), times, user })
             }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use ccm_properties::{Exposure, OneOrMany, properties};
 
-use super::values::{CalendarTime, OneCommand};
+use super::values::CalendarTime;
 use crate::parts::schedule::Schedule;
+use crate::parts::systemd::failure_actions::{FailureAction, SummaryFormat};
+use crate::parts::systemd::one_command::OneCommand;
 use crate::support::values::principal::Principal;
 
 properties! {
@@ -25,5 +27,10 @@ properties! {
         user: Principal { default: Some("`root`") },
         /// Run the command after a boot, if the machine was off at a time.
         persistent: bool { default: Some("`true`") },
+        /// What a failure of the command starts: a unit of systemd, such as `notify@%n.service`, or a command, which gets a
+        /// summary of the failure on its standard input, such as `mail -s "backup failed" root`; one or a list.
+        on_failure: OneOrMany<FailureAction> { exposure: Exposure::File("let the program read the value from a file with `mode: \"0600\"`"), foreign_names: &["notify"] },
+        /// Form of the summary: `text`, or `json` for a JSON object whose `text` has the lines, as chats take it.
+        on_failure_format: SummaryFormat { default: Some("`text`") },
     }
 }

@@ -172,6 +172,8 @@ pub(crate) const SAMPLES: &[TypeSamples] = &[
             sample("jitter", r#""1m""#, LIST),
             sample("user", r#""ada""#, LIST),
             sample("persistent", "true", TEXT),
+            sample("on_failure", r#""notify@%n.service""#, r#"{"a": 1}"#),
+            sample("on_failure_format", r#""json""#, LIST),
             beside(&["on_calendar:"], sample("every", r#""1h""#, LIST)),
         ],
     },

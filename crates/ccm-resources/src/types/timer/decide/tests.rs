@@ -3,18 +3,22 @@ use std::path::Path;
 use ccm_engine::ResourceKind as _;
 
 use super::*;
+use crate::parts::systemd::failure_actions::{FailureAction, OnFailure};
 use crate::support::decision_table::assert_rows;
 use crate::support::object_plan::Object;
 use crate::types::timer::units::TimerUnits;
 
 fn units(words: &str) -> TimerUnits {
     let has = |word: &str| words.split(',').any(|found| found == word);
+    let actions = if has("tells") { &["tell.service", "mail root"][..] } else { &[] };
+    let actions = actions.iter().map(|text| FailureAction::parse(text).expect("an action")).collect();
     TimerUnits {
         command: vec![if has("other") { "/bin/false" } else { "/bin/true" }.to_owned()],
         times: vec![if has("late") { "23:00" } else { "02:30" }.to_owned()],
         jitter: if has("jitter") { 60 } else { 0 },
         user: has("user").then(|| "ada".to_owned()),
         persistent: !has("forgets"),
+        on_failure: OnFailure { actions, ..OnFailure::default() },
     }
 }
 
@@ -68,6 +72,7 @@ fn timer_is_decided_by_the_first_row_that_matches() {
         any other | changed: command /bin/false to /bin/true | it differs in command
         late,jitter there | changed: times 02:30 to 23:00, jitter none to 60s | it differs in times and jitter
         user there | changed: user none to ada | it differs in user
+        tells there | changed: on_failure none to tell.service, on_failure none to mail root | it differs in on_failure and on_failure
         forgets there | changed: persistent true to false | it differs in persistent
         any half | changed: command none to /bin/true | it differs in command
         any edited | changed: timer unit | it differs in timer unit
@@ -89,5 +94,5 @@ fn timer_is_decided_by_the_first_row_that_matches() {
         "#,
         |[wanted, found]| Object::decide(&desired(wanted), &state(found), None),
     );
-    assert_eq!(rows, 27);
+    assert_eq!(rows, 28);
 }

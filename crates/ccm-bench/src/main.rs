@@ -18,6 +18,7 @@ mod archives;
 mod audit;
 mod bare;
 mod binary;
+mod checks;
 mod containers;
 mod databases;
 mod kernel;
@@ -64,6 +65,7 @@ const PARTS: &[BenchmarkPart] = &[
     ("archives", archives::run),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
+    ("checks", checks::run),
     ("containers", containers::run),
     ("shell", |_| shell::measure()),
     ("exec-steady", |_| exec_steady()),

@@ -23,6 +23,8 @@ mod output;
 mod parsers;
 mod pause;
 mod policy;
+#[cfg(feature = "archive")]
+mod push;
 mod reference;
 #[cfg(feature = "archive")]
 mod release;
@@ -73,6 +75,8 @@ pub(crate) use policy::{
     PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments, PolicyPlaceArguments,
     PolicyShowArguments, PolicyTestArguments,
 };
+#[cfg(feature = "archive")]
+pub(crate) use push::PushArguments;
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 #[cfg(feature = "archive")]
 pub(crate) use release::{
@@ -80,7 +84,9 @@ pub(crate) use release::{
 };
 pub(crate) use service::ServiceArguments;
 #[cfg(feature = "archive")]
-pub(crate) use source::{SourceCommand, SourceForgetArguments, SourceListArguments, SourceRewindArguments};
+pub(crate) use source::{
+    SourceCommand, SourceForgetArguments, SourceListArguments, SourceReceiveArguments, SourceRewindArguments,
+};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusCommand, StatusForgetArguments, StatusFormat};
 pub(crate) use timer::{
@@ -189,6 +195,9 @@ pub(crate) enum CliCommand {
     /// List the sources that this machine takes manifests from, or forget one
     #[cfg(feature = "archive")]
     Source(InnerCommands<SourceCommand>),
+    /// Apply a manifest on other machines over ssh
+    #[cfg(feature = "archive")]
+    Push(Box<PushArguments>),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
     /// Check, show and test the policy about commands, or judge a command

@@ -38,6 +38,8 @@ mod manifest;
 mod mcp;
 mod pause;
 mod policy;
+#[cfg(feature = "archive")]
+mod push;
 mod reactor;
 #[cfg(feature = "archive")]
 mod release;
@@ -134,6 +136,8 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Release(command) => release::run(&command.0, arguments.verbose > 0, console),
         #[cfg(feature = "archive")]
         CliCommand::Source(command) => source::run(&command.0, console),
+        #[cfg(feature = "archive")]
+        CliCommand::Push(arguments) => push::run(*arguments, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),

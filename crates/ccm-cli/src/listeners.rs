@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_runtime::model::{Event, Outcome};
+use ccm_runtime::model::{Event, Outcome, OutputLine};
 use ccm_runtime::process::{
     Clock as _, LastLine, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal,
     output_width, variable,
@@ -67,7 +67,12 @@ pub(crate) struct Listeners {
     progress: ProgressLine,
     /// Requests that wait for an approval.
     waiting: Vec<String>,
+    /// Number of bytes of output that lines of JSON may still have of the resource that runs; `None` if they have none.
+    output_left: Option<usize>,
 }
+
+/// Maximum number of bytes of output in lines of JSON, of one resource.
+const MAX_EMITTED: usize = 64 << 10;
 
 impl Listeners {
     /// Creates the listeners that the command line asks for.
@@ -111,6 +116,18 @@ impl Listeners {
             screen,
             progress,
             waiting: Vec::new(),
+            output_left: arguments.emits_output.then_some(MAX_EMITTED),
+        }
+    }
+
+    /// Writes a line of output as JSON, if that is wanted.
+    fn emit_output(&mut self, output: &OutputLine) {
+        if let (Some(left), ReportWriter::Lines(lines)) = (&mut self.output_left, &mut self.report) {
+            // The first line counts in any case: it may say why a command failed.
+            if *left > 0 {
+                *left = left.saturating_sub(output.line.len() + 1);
+                lines.accept_output(output);
+            }
         }
     }
 
@@ -118,6 +135,9 @@ impl Listeners {
     pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
         if let Some(erase) = self.progress.accept(event, self.clock.monotonic()) {
             self.show(erase);
+        }
+        if matches!(event, Event::ResourceFinished(_)) {
+            self.output_left = self.output_left.map(|_| MAX_EMITTED);
         }
         if let Event::ResourceFinished(transaction) = event
             && let Outcome::Failed(failure) = &transaction.outcome
@@ -133,6 +153,9 @@ impl Listeners {
             ReportWriter::Text(report) => report.accept(event),
             ReportWriter::Log(report) => report.accept(event),
             ReportWriter::Lines(_) | ReportWriter::Document(_) => {}
+        }
+        if let Event::OutputReceived(output) = event {
+            self.emit_output(output);
         }
         let Some(line) = line else { return };
         match &mut self.report {

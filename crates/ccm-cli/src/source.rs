@@ -4,6 +4,8 @@
 mod follow;
 #[cfg(feature = "archive")]
 mod listing;
+#[cfg(feature = "archive")]
+mod receive;
 #[cfg(not(feature = "archive"))]
 mod without;
 

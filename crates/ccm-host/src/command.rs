@@ -29,7 +29,7 @@ mod tree;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_model::Stream;
@@ -51,11 +51,17 @@ pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};
+pub(crate) use spawn::spawn_piped;
 pub use start_error::StartError;
 pub use system::{RunnerError, SystemRunner, signal_name};
 pub use table::running as running_processes;
 pub(crate) use table::{ProcessEntry, read as process_table, read_one as table_entry, running_since};
 pub use trace::{log_command_end, log_command_start};
+
+/// Finds a program by its name in a search path, as a shell does.
+pub(crate) fn find_program(name: &str, path: &str) -> Result<PathBuf, StartError> {
+    lookup::find(name, path, Path::new("."))
+}
 
 /// Complete command: its parts are not looked up, split or expanded any more.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -78,6 +78,7 @@ mod local_time;
 mod machine;
 mod name_lookup;
 mod non_blocking_writer;
+mod piped_process;
 mod private;
 mod process;
 mod process_handle;
@@ -133,14 +134,15 @@ pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use name_lookup::{NameLookupError, look_up_name};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
+pub use piped_process::{PipedProcess, ProcessPipes};
 pub use private::{PrivateDirectory, remove_private_leftovers};
-pub use process::{PrepareError, own_process, prepare_process, process_start};
+pub use process::{PrepareError, own_process, prepare_process, process_start, run_thread};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{
     LocatedKind, LocatedProgram, PathLink, canonical_path, current_user, locate_program, located_kind,
     read_link,
 };
-pub use question::{ask, can_ask, is_yes};
+pub use question::{ask, ask_secret, can_ask, is_yes};
 pub use script::interpreter_words;
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;

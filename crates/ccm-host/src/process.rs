@@ -21,6 +21,11 @@ pub fn own_process() -> (i32, u64) {
     (pid, process_start(pid).unwrap_or_default())
 }
 
+/// Runs a function on a thread of its own, which ends with the process at the latest.
+pub fn run_thread(name: &str, function: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(function).map(drop)
+}
+
 /// Error of preparing the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::thread;
 
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 
 /// Maximum length of an answer that is read.
@@ -31,6 +32,43 @@ pub async fn ask(question: &str) -> io::Result<String> {
     };
     thread::Builder::new().name("ccm-question".to_owned()).spawn(read)?;
     receiver.await.unwrap_or_else(|gone| Err(io::Error::other(gone)))
+}
+
+/// Asks for a secret on standard error, and reads a line of standard input that a terminal does not show. Returns the line
+/// without its end.
+pub async fn ask_secret(question: &str) -> io::Result<String> {
+    let hidden = HiddenInput::begin();
+    let answer = ask(question).await;
+    drop(hidden);
+    let mut answer = answer?;
+    // The terminal has not shown the end of the line.
+    io::stderr().write_all(b"\n")?;
+    answer.truncate(answer.trim_end_matches(['\r', '\n']).len());
+    Ok(answer)
+}
+
+/// Terminal that does not show what is typed, until the value is dropped.
+struct HiddenInput(Option<Termios>);
+
+impl HiddenInput {
+    fn begin() -> Self {
+        let shown = tcgetattr(io::stdin()).ok();
+        if let Some(shown) = &shown {
+            let mut hidden = shown.clone();
+            hidden.local_modes.remove(LocalModes::ECHO);
+            // A question whose answer is shown is better than none.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &hidden);
+        }
+        Self(shown)
+    }
+}
+
+impl Drop for HiddenInput {
+    fn drop(&mut self) {
+        if let Some(shown) = &self.0 {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, shown);
+        }
+    }
 }
 
 /// Returns `true` if an answer to a question is yes.

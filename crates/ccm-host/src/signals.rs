@@ -18,6 +18,11 @@ pub struct Signal {
     pub number: i32,
 }
 
+/// Sends this process the signal of Ctrl-C. Call this only where [`Signals::listen`] was called before.
+pub fn interrupt_self() -> io::Result<()> {
+    Ok(nix::sys::signal::kill(nix::unistd::Pid::this(), Number::SIGINT)?)
+}
+
 /// Catches `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGQUIT`.
 #[derive(Debug)]
 pub struct Signals(SignalFd);

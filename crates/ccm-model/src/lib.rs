@@ -145,7 +145,7 @@ pub use secret::{MIN_SECRET_LENGTH, REDACTED};
 pub use shell_syntax::{ShellSyntax, ShellSyntaxKind, is_shell_builtin, shell_syntax};
 pub use size::{SIZE_PATTERN, parse_size};
 pub use source::{InvalidByte, Position, Source, SourceId, SourceMap, Span};
-pub use source_version::{SourceVersion, VersionId};
+pub use source_version::{BundleId, SourceVersion, VersionId};
 pub use started_by::StartedBy;
 pub use suggest::{closest, joined, listed};
 pub use summary::{Counts, RunSummary};

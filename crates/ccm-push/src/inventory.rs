@@ -6,9 +6,10 @@ use std::num::NonZeroU16;
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::facts::Facts;
 use crate::names::{GroupName, HostName, UserName};
 
 /// Maximum number of hosts of an inventory.
@@ -35,9 +36,7 @@ pub struct Host {
     /// Port, in place of that of the configuration of `ssh`.
     pub port: Option<NonZeroU16>,
     /// Facts of the machine, as `--fact` gives them.
-    pub facts: serde_json::Map<String, serde_json::Value>,
-    /// Directory of data files, relative to that of the inventory.
-    pub data_dir: Option<String>,
+    pub facts: Facts,
     /// Groups that the host is in.
     pub groups: Vec<GroupName>,
 }
@@ -94,6 +93,25 @@ impl Inventory {
     }
 }
 
+/// Reads what is written of a host that is there already, for an error at its place.
+struct WrittenTwice<'h>(&'h HostName);
+
+impl<'d> DeserializeSeed<'d> for WrittenTwice<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'d> Visitor<'d> for WrittenTwice<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "another host, because {} is written twice", self.0)
+    }
+}
+
 /// Reads the hosts. A host that is written twice is an error, and one without anything is known by its name alone.
 fn hosts<'d, D: Deserializer<'d>>(deserializer: D) -> Result<IndexMap<HostName, Host>, D::Error> {
     struct Hosts<'d>(PhantomData<&'d ()>);
@@ -119,11 +137,7 @@ fn hosts<'d, D: Deserializer<'d>>(deserializer: D) -> Result<IndexMap<HostName, 
                     Entry::Vacant(entry) => {
                         entry.insert(entries.next_value::<Option<Host>>()?.unwrap_or_default());
                     }
-                    Entry::Occupied(entry) => {
-                        let error = format!("the host {} is written twice", entry.key());
-                        entries.next_value::<IgnoredAny>()?;
-                        return Err(A::Error::custom(error));
-                    }
+                    Entry::Occupied(entry) => entries.next_value_seed(WrittenTwice(entry.key()))?,
                 }
             }
             Ok(hosts)

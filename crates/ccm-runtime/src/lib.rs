@@ -151,6 +151,8 @@ mod pause;
 mod plain_path;
 pub mod printed;
 pub mod process;
+#[cfg(feature = "archive")]
+pub mod push;
 mod record;
 mod reference_names;
 mod refusal;

@@ -14,7 +14,7 @@ pub use ccm_release::{
     BundleDigest, ChannelName, Envelope, EnvelopeError, ProgramVersion, RELEASE_NAMESPACE, Release,
     ReleaseError, SignatureThreshold, ThresholdError, Wave, WaveError, Waves,
 };
-pub use ccm_source::bundle::BuildError;
+pub use ccm_source::bundle::{BuildError, BuiltBundle};
 pub use ccm_sshsig::VerifiedSignature;
 
 use ccm_release::MAX_ENVELOPE;

@@ -19,7 +19,8 @@ use crate::run::RunMode;
 use crate::session::{Session, absolute_path};
 
 pub use ccm_source::{
-    AddressError, CacheError, Followed, KeptKind, KeptReason, RewindError, RewoundVersion, SourceRecord,
+    AddressError, CacheError, Followed, KeptKind, KeptReason, ReceiveError, RewindError, RewoundVersion,
+    SourceRecord,
 };
 
 /// Namespace of the signatures of commits.
@@ -368,14 +369,20 @@ fn accepted_source(followed: &Followed, manifest: &Path) -> ManifestSource {
 
 /// Checks that what was asked for fits the kind of the source.
 fn check_kind(address: &SourceAddress, options: &SourceOptions) -> Result<(), SourceError> {
+    let has_commits = options.root.is_some() || options.allows_rewind;
     let wrong = if address.is_branch() {
         [
             (options.channel.is_some(), "a branch has no channel"),
             (options.threshold.0 > 1, "a commit has one signature"),
         ]
+    } else if address.is_push() {
+        [
+            (options.channel.is_some() || has_commits, "what is pushed has no channel and no commits"),
+            (options.signers != SourceSigners::Nobody, "what is pushed has no signers; write `--signers none`"),
+        ]
     } else {
         [
-            (options.root.is_some() || options.allows_rewind, "a release has no commits"),
+            (has_commits, "a release has no commits"),
             (options.signers == SourceSigners::Nobody, "a release has to be signed"),
         ]
     };

@@ -13,6 +13,12 @@ const GIT: &str = "git+";
 const GIT_SCHEMES: [&str; 3] = ["https", "ssh", "file"];
 /// End of the name of a release.
 pub(crate) const RELEASE_ENDING: &str = ".release";
+/// What comes before the name of a source that another machine pushes.
+const PUSH: &str = "push:";
+/// Number of hexadecimal digits of a digest.
+const DIGEST_LENGTH: usize = 64;
+/// Maximum length of the name of such a source.
+const MAX_PUSH_NAME: usize = 64;
 /// Maximum length of the readable part of the name of a source.
 const MAX_SLUG: usize = 40;
 
@@ -36,6 +42,13 @@ pub(crate) enum SourcePlace {
     },
     /// Branch of a repository.
     Git(GitPlace),
+    /// What another machine pushes to this one.
+    Push {
+        /// Name that whoever pushes has chosen.
+        name: String,
+        /// The sha256 of a bundle in hexadecimal digits; `None` is the one that was received last.
+        digest: Option<String>,
+    },
 }
 
 /// Branch of a repository, or one directory of it.
@@ -91,6 +104,9 @@ pub enum AddressError {
         /// Reason, as a clause.
         reason: String,
     },
+    /// The address of what is pushed is wrong.
+    #[error("{0:?} names nothing that was pushed")]
+    Push(String),
     /// The directory is none of a repository.
     #[error("{0:?} is no path in a repository")]
     Directory(String),
@@ -113,6 +129,7 @@ impl AddressError {
             Self::Scheme(_) | Self::Url { .. } | Self::Repository { .. } => {
                 "write https://HOST/PATH/NAME.release, the path of a release, or git+https://HOST/PATH#BRANCH"
             }
+            Self::Push(_) => "write push:NAME, or push:NAME@SHA256, as `ccm source list` shows it",
             Self::Ending(_) => "`ccm release build` writes a release and its bundle",
         }
     }
@@ -125,6 +142,10 @@ impl SourceAddress {
     pub fn parse(text: &str, directory: &Path) -> Result<Self, AddressError> {
         if let Some(rest) = text.strip_prefix(GIT) {
             return Ok(Self { place: SourcePlace::Git(GitPlace::parse(rest, text)?) });
+        }
+        if let Some(rest) = text.strip_prefix(PUSH) {
+            let place = push_place(rest).ok_or_else(|| AddressError::Push(text.to_owned()))?;
+            return Ok(Self { place });
         }
         if !text.ends_with(RELEASE_ENDING) && !text.contains("://") {
             return Err(AddressError::Ending(text.to_owned()));
@@ -156,6 +177,19 @@ impl SourceAddress {
         matches!(self.place, SourcePlace::Git(_))
     }
 
+    /// Returns the address of a bundle that another machine pushes. Other characters of the name than letters, digits, `.`, `_`
+    /// and `-` become `-`.
+    pub fn of_push(name: &str, sha256: &str) -> Self {
+        let name = Some(slug(name, MAX_PUSH_NAME)).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| "site".to_owned());
+        Self { place: SourcePlace::Push { name, digest: Some(sha256.to_owned()) } }
+    }
+
+    /// Returns `true` for what another machine pushes.
+    pub fn is_push(&self) -> bool {
+        matches!(self.place, SourcePlace::Push { .. })
+    }
+
     /// Returns the name under which everything about the source is kept: a readable part, and a digest of the address.
     pub fn name(&self) -> String {
         let text = self.to_string();
@@ -163,6 +197,7 @@ impl SourceAddress {
             SourcePlace::File(_) => ("file", text, RELEASE_ENDING),
             SourcePlace::Web { .. } => ("https", text, RELEASE_ENDING),
             SourcePlace::Git(place) => ("git", place.url.clone(), ".git"),
+            SourcePlace::Push { name, .. } => ("push", name.clone(), ""),
         };
         let file = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let readable = slug(file.strip_suffix(ending).unwrap_or(file), MAX_SLUG);
@@ -207,6 +242,16 @@ impl GitPlace {
     }
 }
 
+/// Returns the place of what was pushed; `None` if the name is not the one of a push, or the digest none.
+fn push_place(text: &str) -> Option<SourcePlace> {
+    let (name, digest) = text.split_once('@').map_or((text, None), |(name, digest)| (name, Some(digest)));
+    let is_digest = |digest: &str| {
+        digest.len() == DIGEST_LENGTH && digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let is_right = !name.is_empty() && slug(name, MAX_PUSH_NAME) == name && digest.is_none_or(is_digest);
+    is_right.then(|| SourcePlace::Push { name: name.to_owned(), digest: digest.map(str::to_owned) })
+}
+
 /// Returns the path of a directory in a repository without a slash at its end.
 fn inner_directory(text: &str) -> Result<String, AddressError> {
     let path = text.strip_suffix('/').unwrap_or(text);
@@ -223,6 +268,10 @@ impl fmt::Display for SourceAddress {
             SourcePlace::Git(GitPlace { url, branch, directory, .. }) => {
                 write!(formatter, "{GIT}{url}#{branch}")?;
                 directory.iter().try_for_each(|directory| write!(formatter, ":{directory}"))
+            }
+            SourcePlace::Push { name, digest } => {
+                write!(formatter, "{PUSH}{name}")?;
+                digest.iter().try_for_each(|digest| write!(formatter, "@{digest}"))
             }
         }
     }
@@ -261,6 +310,14 @@ mod tests {
             ("git+https://ada:hunter2@example.com/a#main", Err("git+https://…")),
             ("git+ssh://-oProxyCommand=id/a#main", Err("is no address of a repository")),
             ("git+file://host/a#main", Err("is no address of a repository")),
+            ("push:site", Ok("push:site")),
+            (
+                "push:site@04405e15720a4a09dd67dbc85cb4f53879d2d012c9346a1de30f24706ed10fb2",
+                Ok("push:site@04405e15720a4a09dd67dbc85cb4f53879d2d012c9346a1de30f24706ed10fb2"),
+            ),
+            ("push:", Err("names nothing that was pushed")),
+            ("push:../x", Err("names nothing that was pushed")),
+            ("push:site@../x", Err("names nothing that was pushed")),
             ("nats://example.com/base", Err("sources of nats are not supported")),
             ("file://host/base.release", Err("sources of file are not supported")),
             ("site.yaml", Err("is no release")),
@@ -276,7 +333,7 @@ mod tests {
 
     #[test]
     fn each_source_has_a_name_of_its_own() {
-        let name = |text| SourceAddress::parse(text, Path::new("/here")).expect("an address").name();
+        let name = |text: &str| SourceAddress::parse(text, Path::new("/here")).expect("an address").name();
         assert_eq!(name("base.release"), name("file:///here/base.release"));
         assert_ne!(name("base.release"), name("/other/base.release"));
         assert!(name("https://example.com/x/base.release").starts_with("base-"));
@@ -284,6 +341,9 @@ mod tests {
         assert!(name("git+https://example.com/x/site.git#main").starts_with("site-"));
         assert_ne!(name("git+https://h/site#main"), name("git+https://h/site#next"));
         assert_ne!(name("git+https://h/site#main"), name("git+https://h/site#main:a"));
+        let digest = "0".repeat(64);
+        assert_eq!(name(&format!("push:site@{digest}")), name("push:site"));
+        assert_eq!(SourceAddress::of_push("a site", &digest).to_string(), format!("push:a-site@{digest}"));
         assert_eq!(name("git+https://h/site#main:a/"), name("git+https://h/site#main:a"));
     }
 }

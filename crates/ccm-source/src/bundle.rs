@@ -120,6 +120,16 @@ pub fn build(files: &dyn Files, directory: &Path) -> Result<BuiltBundle, BuildEr
     Ok(BuiltBundle { digest, content, paths })
 }
 
+/// Builds the bundle of one file.
+pub fn of_file(name: &str, content: &[u8]) -> Result<BuiltBundle, BuildError> {
+    let encoder = zstd::Encoder::new(Vec::new(), zstd::DEFAULT_COMPRESSION_LEVEL);
+    let mut archive = TarWriter::new(encoder.map_err(BuildError::Compression)?);
+    archive.file(name, false, content).map_err(BuildError::Compression)?;
+    let (digest, encoder) = archive.finish().map_err(BuildError::Compression)?;
+    let content = encoder.finish().map_err(BuildError::Compression)?;
+    Ok(BuiltBundle { digest, content, paths: vec![name.into()] })
+}
+
 /// Returns the digest that a bundle of exactly what is in a directory has.
 pub(crate) fn digest_of(files: &dyn Files, directory: &Path) -> Result<BundleDigest, BuildError> {
     let entries = files.walk(directory, &|_, _| WalkStep::Enter)?;

@@ -14,6 +14,7 @@ use ccm_release::Envelope;
 use crate::address::{SourceAddress, SourcePlace};
 use crate::cache::{CacheError, SourceCache};
 use crate::offer::{FetchError, SourceDoors};
+use crate::pushed;
 use crate::record::{AcceptedVersion, KeptReason, RewoundVersion, SourceRecord};
 
 pub use branch::{BranchFollowing, VerifyCommit};
@@ -107,6 +108,9 @@ impl Following<'_> {
     /// Fetches what the source offers, and accepts it if it comes after what was accepted. Otherwise the version that was
     /// accepted is the one to apply.
     pub async fn follow(&self, state: &Path) -> Result<Followed, FollowError> {
+        if let Some(followed) = pushed::follow(self.address, state)? {
+            return Ok(followed);
+        }
         let name = self.address.name();
         let cache = SourceCache::open(state, &name)?;
         let record = self.record(&cache)?;
@@ -153,6 +157,9 @@ impl Following<'_> {
 
     /// Shows which version would be applied, and accepts nothing. A new version is unpacked into a private directory.
     pub async fn preview(&self, state: &Path, private: &Path) -> Result<Followed, FollowError> {
+        if let Some(followed) = pushed::follow(self.address, state)? {
+            return Ok(followed);
+        }
         let name = self.address.name();
         let record = SourceCache::peek(state, &name)?;
         let result = match (&self.address.place, &self.rules) {

@@ -1,4 +1,4 @@
-//! Sources of manifests: releases and branches of git, and what a machine has accepted of them.
+//! Sources of manifests: releases, branches of git and pushed bundles, and what a machine has accepted of them.
 //!
 //! [`bundle::build`] packs a directory for a release. A [`SourceAddress`] says where versions come from, and
 //! [`Following`] fetches what lies there, and accepts it if it comes after what was accepted before. What a machine has
@@ -14,6 +14,7 @@ mod follow;
 mod git;
 mod ignored;
 mod offer;
+mod pushed;
 mod record;
 mod rewind;
 mod tar;
@@ -28,6 +29,7 @@ pub use follow::{
 pub use git::{CommitError, CommitRefusal, GitError};
 pub use ignored::IgnoreError;
 pub use offer::{FetchError, SourceDoors};
+pub use pushed::{PushedBundle, ReceiveError};
 pub use record::{
     AcceptedCommit, AcceptedRelease, AcceptedVersion, KeptKind, KeptReason, RewoundVersion, SourceRecord,
 };

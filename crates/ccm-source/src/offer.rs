@@ -109,7 +109,7 @@ impl SourceAddress {
                     (downloaded, _) => downloaded?,
                 }
             }
-            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
+            SourcePlace::Git(_) | SourcePlace::Push { .. } => return Err(FetchError::NoRelease),
         };
         Ok(FetchedEnvelope { bytes: self.content(&mut file, limit, scratch)?, served })
     }
@@ -140,7 +140,7 @@ impl SourceAddress {
                     downloaded => downloaded?.0,
                 }
             }
-            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
+            SourcePlace::Git(_) | SourcePlace::Push { .. } => return Err(FetchError::NoRelease),
         };
         let content = self.content(&mut file, MAX_HOLD, scratch)?;
         let reason: String = String::from_utf8_lossy(&content).trim().chars().take(MAX_REASON).collect();
@@ -172,7 +172,7 @@ impl SourceAddress {
                 let request = HttpRequest::new(url, MAX_BUNDLE);
                 (Self::download(&text, request, doors, scratch).await?.0, PathBuf::from(name))
             }
-            SourcePlace::Git(_) => return Err(FetchError::NoRelease),
+            SourcePlace::Git(_) | SourcePlace::Push { .. } => return Err(FetchError::NoRelease),
         };
         let request = ExtractRequest {
             archive,

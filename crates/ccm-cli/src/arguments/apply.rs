@@ -147,6 +147,10 @@ pub(crate) struct ApplyArguments {
     )]
     pub keep_runs: Option<usize>,
 
+    /// Writes lines of output with `--output jsonl`, for `ccm push`.
+    #[arg(skip)]
+    pub emits_output: bool,
+
     /// Level of `-v`, which every command takes.
     #[arg(skip)]
     pub verbose: u8,

@@ -73,6 +73,10 @@ impl CliCommand {
             #[cfg(feature = "archive")]
             Self::Source(InnerCommands(super::SourceCommand::Rewind(rewind))) => Some(&mut rewind.state),
             #[cfg(feature = "archive")]
+            Self::Source(InnerCommands(super::SourceCommand::Receive(receive))) => Some(&mut receive.state),
+            #[cfg(feature = "archive")]
+            Self::Push(push) => Some(&mut push.state),
+            #[cfg(feature = "archive")]
             Self::Release(_) => None,
             Self::Timer(_)
             | Self::Graph(_)

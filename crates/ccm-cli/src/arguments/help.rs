@@ -51,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     #[cfg(feature = "archive")]
-    ("Many machines", &["release", "source"]),
+    ("Many machines", &["push", "release", "source"]),
     ("Governance", &["approvals", "approve", "policy", "audit", "tool", "mcp"]),
 ];
 

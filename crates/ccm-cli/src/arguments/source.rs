@@ -12,6 +12,8 @@ pub(crate) enum SourceCommand {
     Rewind(SourceRewindArguments),
     /// Forget a source with all its versions, so that its next version is a first one
     Forget(SourceForgetArguments),
+    /// Receive a bundle from `ccm push` on another machine, and apply it
+    Receive(SourceReceiveArguments),
 }
 
 #[derive(Debug, Args)]
@@ -47,6 +49,12 @@ pub(crate) struct SourceRewindArguments {
     #[arg(long, conflicts_with = "reason")]
     pub forward: bool,
 
+    #[command(flatten)]
+    pub state: StateArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SourceReceiveArguments {
     #[command(flatten)]
     pub state: StateArguments,
 }

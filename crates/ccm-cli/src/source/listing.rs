@@ -7,6 +7,7 @@ use ccm_runtime::{Session, printed};
 use serde_json::{Value, json};
 
 use super::follow::source_error;
+use super::receive;
 use crate::arguments::{
     DocumentFormat, SourceCommand, SourceForgetArguments, SourceListArguments, SourceRewindArguments,
 };
@@ -34,6 +35,7 @@ pub(crate) fn run(command: &SourceCommand, console: &Console) -> CommandResult {
         SourceCommand::List(arguments) => list(arguments, console),
         SourceCommand::Forget(arguments) => forget(arguments, console),
         SourceCommand::Rewind(arguments) => rewind(arguments, console),
+        SourceCommand::Receive(arguments) => receive::run(arguments, console),
     }
 }
 
@@ -90,6 +92,7 @@ fn row(source: &FollowedSource) -> [String; 6] {
         accepted.channel.clone(),
         match &accepted.version {
             VersionId::Number(number) => number.to_string(),
+            VersionId::Bundle(bundle) => bundle.short().to_owned(),
             VersionId::Commit(commit) => commit.chars().take(COMMIT_LENGTH).collect(),
         },
         accepted.at.clone(),

@@ -102,6 +102,27 @@ fn encode(request: &LaunchRequest) -> io::Result<Vec<u8>> {
     if request.len() > MAX_REQUEST { Err(io::Error::from_raw_os_error(libc::E2BIG)) } else { Ok(request) }
 }
 
+/// Starts a program in the directory of ccm and in a session of its own. Returns the ends of its pipes that ccm keeps, which
+/// do not block: standard input, standard output and standard error.
+pub(crate) fn spawn_piped(command: &Command) -> io::Result<(Pid, OwnedFd, OwnedFd, OwnedFd)> {
+    let words = ExecArguments::of(command)?;
+    let (its_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
+    for end in [&stdin, &stdout, &stderr] {
+        fcntl_setfl(end, OFlags::NONBLOCK)?;
+    }
+    let pid = raw::posix_spawn(&raw::Start {
+        program: &text(command.program.as_os_str(), "the program's path")?,
+        arguments: &words.arguments,
+        environment: &words.environment,
+        cwd: None,
+        has_session: true,
+        descriptors: &[its_stdin.as_fd(), its_stdout.as_fd(), its_stderr.as_fd()],
+    })?;
+    Ok((pid, stdin, stdout, stderr))
+}
+
 /// Size of a new pipe in bytes.
 const PIPE_SIZE: usize = 64 << 10;
 

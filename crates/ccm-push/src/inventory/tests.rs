@@ -6,9 +6,9 @@ use super::*;
 fn hosts_keep_their_order_and_what_is_known_of_them() {
     let inventory = Inventory::read(
         "hosts:
-  web2: {address: 192.0.2.2, user: deploy, port: 2222, facts: {role: web, cores: 4}, groups: [web, eu]}
+  web2: {address: 192.0.2.2, user: deploy, port: 2222, facts: {role: web, cores: 4, size: '4', a.b: {c: true}}, groups: [web, eu]}
   web1:
-  db1: {address: '2001:db8::1', groups: [db], data_dir: data/db}
+  db1: {address: '2001:db8::1', groups: [db]}
 ",
     )
     .expect("an inventory");
@@ -17,7 +17,10 @@ fn hosts_keep_their_order_and_what_is_known_of_them() {
     let (_, web2) = inventory.host("web2").expect("a host");
     assert_eq!(web2.address.as_ref().map(HostName::as_str), Some("192.0.2.2"));
     assert_eq!(web2.port.map(NonZeroU16::get), Some(2222));
-    assert_eq!(web2.facts["cores"], 4);
+    let facts = ["role=\"web\"", "cores=4", "size=\"4\"", "a\\.b.c=true"];
+    let mut found = web2.facts.assignments().to_vec();
+    found.sort_by_key(|fact| facts.iter().position(|expected| expected == fact));
+    assert_eq!(found, facts);
     assert_eq!(inventory.host("web1").expect("a host").1, &Host::default());
     let groups: Vec<&str> = inventory.groups().into_iter().map(GroupName::as_str).collect();
     assert_eq!(groups, ["db", "eu", "web"]);
@@ -43,9 +46,11 @@ fn mistakes_are_named_at_their_place() {
         ("hosts:\n  -oProxyCommand=x: {}\n", "of which the first is no `-`", (2, 3)),
         ("hosts:\n  web1: {address: '$(id)'}\n", "not \"$(id)\"", (2, 19)),
         ("hosts:\n  web1: {user: -x}\n", "a user is named", (2, 16)),
-        ("hosts:\n  web1: {}\n  web1: {}\n", "the host web1 is written twice", (3, 3)),
+        ("hosts:\n  web1: {}\n  web1: {}\n", "web1 is written twice", (3, 3)),
         ("hosts:\n  web1: {port: 1, port: 2}\n", "duplicate field `port`", (2, 19)),
         ("hosts: {a: {}\n", "did not find expected", (2, 1)),
+        ("hosts:\n  web1: {facts: {a: [1]}}\n", "is a list", (2, 17)),
+        ("hosts:\n  web1: {facts: {'a=b': 1}}\n", "no name of a fact", (2, 17)),
         ("{}\n", "missing field `hosts`", (1, 1)),
     ] {
         match Inventory::read(text).expect_err(text) {

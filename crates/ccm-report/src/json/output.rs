@@ -1,8 +1,9 @@
 //! Writers of lines of JSON.
 
 use std::io::Write;
+use std::time::Duration;
 
-use ccm_model::escape_json;
+use ccm_model::{Event, OutputLine, escape_json};
 
 use super::{JsonLine, LineKind};
 use crate::ReportError;
@@ -22,6 +23,14 @@ impl<W: Write> JsonLines<W> {
     /// Writes a line. The first error is returned at the end. After an error nothing is written.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         self.0.push(line.text, line.runtime, line.urgent);
+    }
+
+    /// Writes a line of output of a command, which no record has.
+    pub fn accept_output(&mut self, output: &OutputLine) {
+        let line = serde_json::to_string(&Event::OutputReceived(output.clone()));
+        if let Ok(line) = line {
+            self.0.push(&format!("{}\n", escape_json(&line)), Duration::ZERO, false);
+        }
     }
 
     /// Writes the buffered lines.

@@ -143,7 +143,7 @@ impl Following<'_> {
     ) -> Result<(NextVersion, bool), NotAccepted> {
         let before = record.and_then(|record| match &record.accepted.version {
             VersionId::Commit(commit) => Some((&**commit, record.accepted.commit.as_ref()?)),
-            VersionId::Number(_) => None,
+            VersionId::Number(_) | VersionId::Bundle(_) => None,
         });
         let mut version = VersionId::Commit(offered.commit.clone());
         let failed = |version: &VersionId| {

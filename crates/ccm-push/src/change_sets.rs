@@ -1,0 +1,79 @@
+//! Groups of hosts whose changes are the same.
+
+use ccm_model::{Failure, Outcome, Transaction, sha256};
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+use crate::transcript::ResourceOutput;
+
+/// Changes and failures of a run, which several hosts may share.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeSet {
+    /// Changed, failed and depending resources, in their order; those of the first host.
+    pub transactions: Vec<Transaction>,
+    /// Output of commands, if it is wanted.
+    pub outputs: Vec<ResourceOutput>,
+    /// Positions of the hosts, in the order in which they ended.
+    pub hosts: Vec<usize>,
+}
+
+/// All sets of changes. Each is kept once, however many hosts it has.
+#[derive(Debug, Default)]
+pub struct ChangeSets(IndexMap<String, ChangeSet>);
+
+impl ChangeSets {
+    /// Adds the changes of a host, and returns the number of their set.
+    pub fn add(&mut self, host: usize, transactions: Vec<Transaction>, outputs: Vec<ResourceOutput>) -> usize {
+        let entry = self.0.entry(digest(&transactions, &outputs));
+        let number = entry.index();
+        let set = entry.or_insert_with(|| ChangeSet { transactions, outputs, hosts: Vec::new() });
+        set.hosts.push(host);
+        number
+    }
+
+    /// Returns a set.
+    pub fn get(&self, number: usize) -> Option<&ChangeSet> {
+        self.0.get_index(number).map(|(_, set)| set)
+    }
+
+    /// Returns all sets, that with the most hosts first.
+    pub fn by_size(&self) -> Vec<&ChangeSet> {
+        let mut sets: Vec<_> = self.0.values().collect();
+        sets.sort_by_key(|set| std::cmp::Reverse(set.hosts.len()));
+        sets
+    }
+}
+
+/// Returns a digest of what is the same on two hosts: no times, no durations, no paths of backups.
+fn digest(transactions: &[Transaction], outputs: &[ResourceOutput]) -> String {
+    let outputs = outputs.iter().map(|output| json!([output.lines, output.bytes_before]));
+    let changes = transactions.iter().map(change);
+    sha256(changes.chain(outputs).collect::<Value>().to_string().as_bytes())
+}
+
+fn change(transaction: &Transaction) -> Value {
+    let outcome = match &transaction.outcome {
+        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => json!(message),
+        Outcome::Skipped { cause } => json!(cause.to_string()),
+        Outcome::Failed(failure) => failed(failure),
+        Outcome::Unchanged | Outcome::Changed | Outcome::Refreshed => Value::Null,
+    };
+    json!([
+        transaction.id,
+        transaction.outcome.word(),
+        outcome,
+        transaction.action,
+        transaction.diff,
+        transaction.final_ensure,
+        transaction.warnings,
+    ])
+}
+
+fn failed(failure: &Failure) -> Value {
+    // The code of a request for an approval differs between hosts.
+    let chain = if failure.intent.is_some() { &failure.chain[..failure.chain.len().min(1)] } else { &failure.chain };
+    json!([failure.kind, chain, failure.location, failure.output, failure.intent.is_some()])
+}
+
+#[cfg(test)]
+mod tests;

@@ -159,6 +159,15 @@ fn help_lists_the_options_of_releases_and_sources() {
         ("source list", "[OPTIONS]", "V Output --output --json Record --state-dir"),
         ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir"),
         ("source rewind", "[OPTIONS] <NAME>", "--reason --forward V Record --state-dir"),
+        ("source receive", "[OPTIONS]", "V Record --state-dir"),
+        (
+            "push",
+            "[OPTIONS] <HOSTS> [MANIFEST]",
+            "--run --shell --noop --inventory --sudo --ask-sudo --install --only --skip V \
+             Source --from --signers --threshold --channel --root --allow-rewind --fetch-wait --ca-file --bootstrap \
+             Data --data --fact Limits --at-once --canary --max-failures --connect-timeout --timeout --lock-wait \
+             --max-manifest-size Output --output --json --quiet --detailed-exitcodes Record --state-dir",
+        ),
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let called = ccm(&scratch, &words).default_state().run();
@@ -241,7 +250,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 17] = [
+const WITHOUT_DOCUMENT: [&str; 18] = [
     "init",
     "timer install",
     "timer migrate",
@@ -258,6 +267,7 @@ const WITHOUT_DOCUMENT: [&str; 17] = [
     "release sign",
     "source forget",
     "source rewind",
+    "source receive",
     "mcp",
 ];
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_runtime::model::{Event, Outcome, OutputLine};
+use ccm_runtime::model::{Event, Outcome, OutputLine, Transaction};
 use ccm_runtime::process::{
     Clock as _, LastLine, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal,
     output_width, variable,
@@ -136,8 +136,8 @@ impl Listeners {
         if let Some(erase) = self.progress.accept(event, self.clock.monotonic()) {
             self.show(erase);
         }
-        if matches!(event, Event::ResourceFinished(_)) {
-            self.output_left = self.output_left.map(|_| MAX_EMITTED);
+        if let Event::ResourceFinished(transaction) = event {
+            self.emit_quoted(transaction);
         }
         if let Event::ResourceFinished(transaction) = event
             && let Outcome::Failed(failure) = &transaction.outcome
@@ -166,6 +166,20 @@ impl Listeners {
         if let Some(file) = &mut self.events_file {
             file.accept(line);
         }
+    }
+
+    /// Writes the output that a failure quotes, unless it was written line by line.
+    fn emit_quoted(&mut self, transaction: &Transaction) {
+        let is_new = self.output_left == Some(MAX_EMITTED);
+        if is_new && let Outcome::Failed(failure) = &transaction.outcome {
+            for tail in &failure.output {
+                for line in &tail.lines {
+                    let (id, line) = (transaction.id.clone(), line.clone());
+                    self.emit_output(&OutputLine { id, stream: tail.stream, line });
+                }
+            }
+        }
+        self.output_left = self.output_left.map(|_| MAX_EMITTED);
     }
 
     /// Begins the report of a run that verifies the previous one.

@@ -34,8 +34,8 @@ struct PushedHost {
 /// Result of a host.
 struct HostResult {
     cause: EndCause,
-    /// Number of its set of changes, if it ran.
-    set: usize,
+    /// Number of its set of changes, if it has one.
+    set: Option<usize>,
     /// Version of its ccm.
     version: Option<String>,
     run_id: Option<String>,
@@ -53,7 +53,6 @@ struct PushResult {
     sets: ChangeSets,
     halt: Option<Halt>,
     is_noop: bool,
-    shows_output: bool,
 }
 
 /// Pushes a manifest to other machines.
@@ -89,7 +88,6 @@ async fn drive(
             sets: ChangeSets::default(),
             halt: None,
             is_noop: arguments.noop,
-            shows_output: arguments.run.is_some(),
         },
         Progress::new(arguments, names.len(), console),
     )));
@@ -154,10 +152,10 @@ impl PushResult {
         let codes = ends::codes(&transactions);
         let outputs = std::mem::take(&mut transcript.outputs);
         let set = match cause {
-            EndCause::Ran(_) => self.sets.add(at, transactions, outputs),
-            // What came before the end of a connection is a set of its own.
-            _ if !transactions.is_empty() => self.sets.add(at, transactions, outputs),
-            _ => usize::MAX,
+            EndCause::Ran(_) => Some(self.sets.add(at, transactions, outputs)),
+            // What came before the end of a connection was done.
+            _ if !transactions.is_empty() => Some(self.sets.add(at, transactions, outputs)),
+            _ => None,
         };
         HostResult {
             cause,

@@ -31,9 +31,9 @@ impl ChangeSets {
         number
     }
 
-    /// Returns a set.
-    pub fn get(&self, number: usize) -> Option<&ChangeSet> {
-        self.0.get_index(number).map(|(_, set)| set)
+    /// Returns all sets by their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &ChangeSet> {
+        self.0.values()
     }
 
     /// Returns all sets, that with the most hosts first.

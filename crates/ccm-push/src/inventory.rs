@@ -93,10 +93,10 @@ impl Inventory {
     }
 }
 
-/// Reads what is written of a host that is there already, for an error at its place.
-struct WrittenTwice<'h>(&'h HostName);
+/// Reads what is written of a host whose name is wrong. The reader knows the line of a value, and not that of a name.
+struct WrongName(String);
 
-impl<'d> DeserializeSeed<'d> for WrittenTwice<'_> {
+impl<'d> DeserializeSeed<'d> for WrongName {
     type Value = ();
 
     fn deserialize<D: Deserializer<'d>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -104,11 +104,19 @@ impl<'d> DeserializeSeed<'d> for WrittenTwice<'_> {
     }
 }
 
-impl<'d> Visitor<'d> for WrittenTwice<'_> {
+impl<'d> Visitor<'d> for WrongName {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "another host, because {} is written twice", self.0)
+        write!(formatter, "another host: {}", self.0)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        Err(E::custom(self.0))
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, _: A) -> Result<(), A::Error> {
+        Err(A::Error::custom(self.0))
     }
 }
 
@@ -129,7 +137,14 @@ fn hosts<'d, D: Deserializer<'d>>(deserializer: D) -> Result<IndexMap<HostName, 
 
         fn visit_map<A: MapAccess<'d>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
             let mut hosts = IndexMap::new();
-            while let Some(name) = entries.next_key::<HostName>()? {
+            while let Some(name) = entries.next_key::<String>()? {
+                let name = match HostName::parse(&name) {
+                    Ok(name) => name,
+                    Err(error) => {
+                        entries.next_value_seed(WrongName(error.to_string()))?;
+                        continue;
+                    }
+                };
                 if hosts.len() == MAX_HOSTS {
                     return Err(A::Error::custom(format_args!("an inventory has at most {MAX_HOSTS} hosts")));
                 }
@@ -137,7 +152,10 @@ fn hosts<'d, D: Deserializer<'d>>(deserializer: D) -> Result<IndexMap<HostName, 
                     Entry::Vacant(entry) => {
                         entry.insert(entries.next_value::<Option<Host>>()?.unwrap_or_default());
                     }
-                    Entry::Occupied(entry) => entries.next_value_seed(WrittenTwice(entry.key()))?,
+                    Entry::Occupied(entry) => {
+                        let message = format!("the host {} is written twice", entry.key());
+                        entries.next_value_seed(WrongName(message))?;
+                    }
                 }
             }
             Ok(hosts)

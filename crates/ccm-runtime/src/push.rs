@@ -52,6 +52,11 @@ impl AnnouncedBundle {
     }
 }
 
+/// Returns `true` if an address of a source names what another machine pushes.
+pub fn is_push_address(text: &str) -> bool {
+    SourceAddress::parse(text, Path::new("/")).is_ok_and(|address| address.is_push())
+}
+
 /// Returns the name of the source of a directory: its own name in plain characters.
 pub fn push_name(directory: &Path) -> String {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();

@@ -166,6 +166,10 @@ mod tests {
             ("source forget base", true),
             #[cfg(feature = "archive")]
             ("source rewind base --forward", true),
+            #[cfg(feature = "archive")]
+            ("source receive", true),
+            #[cfg(feature = "archive")]
+            ("push web1 m.yaml", true),
             ("validate m.yaml", true),
             ("graph m.yaml", false),
             ("check goss.yaml", false),

@@ -9,6 +9,8 @@ use std::time::Duration;
 #[cfg(feature = "archive")]
 use ccm_runtime::process::absolute;
 #[cfg(feature = "archive")]
+use ccm_runtime::push::is_push_address;
+#[cfg(feature = "archive")]
 use ccm_runtime::release::ChannelName;
 use clap::Args;
 
@@ -103,7 +105,8 @@ impl FromArguments {
     /// Returns the address of the source, if there is one. A path is absolute.
     pub(crate) fn address(&self) -> Option<String> {
         let address = self.from.as_deref()?;
-        let path = absolute(Path::new(address)).ok().filter(|_| !address.contains("://"));
+        let is_path = !address.contains("://") && !is_push_address(address);
+        let path = absolute(Path::new(address)).ok().filter(|_| is_path);
         Some(path.map_or_else(|| address.to_owned(), |path| path.display().to_string()))
     }
 

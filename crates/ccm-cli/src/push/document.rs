@@ -12,8 +12,8 @@ const PROTOCOL: &str = "io.choria.ccm.v1.push";
 
 /// Returns the document.
 pub(super) fn text(result: &PushResult) -> String {
-    let sets = result.sets.by_size();
-    let groups: Vec<Value> = sets
+    let groups: Vec<Value> = result
+        .sets
         .iter()
         .map(|set| {
             let hosts: Vec<_> = set.hosts.iter().map(|at| &result.hosts[*at].name).collect();
@@ -23,9 +23,7 @@ pub(super) fn text(result: &PushResult) -> String {
             json!({ "hosts": hosts, "events": events, "output": output })
         })
         .collect();
-    let group_of = |at: usize| sets.iter().position(|set| set.hosts.contains(&at));
-    let hosts: Vec<Value> =
-        result.hosts.iter().enumerate().map(|(at, host)| document(host, group_of(at))).collect();
+    let hosts: Vec<Value> = result.hosts.iter().map(document).collect();
     let halted = result.halt.map(|halt| match halt {
         Halt::Canary => "canary",
         Halt::Failures => "failures",
@@ -37,7 +35,7 @@ pub(super) fn text(result: &PushResult) -> String {
     escape_json(&printed::document(&document)).into_owned()
 }
 
-fn document(host: &PushedHost, group: Option<usize>) -> Value {
+fn document(host: &PushedHost) -> Value {
     let Some(end) = &host.end else {
         return json!({ "host": host.name, "outcome": "not_begun" });
     };
@@ -49,7 +47,7 @@ fn document(host: &PushedHost, group: Option<usize>) -> Value {
         "ccm": end.version,
         "run_id": end.run_id,
         "counts": end.counts(),
-        "group": group,
+        "group": end.set,
         "approvals": end.codes,
         "failure": failure(end, &host.name),
     })

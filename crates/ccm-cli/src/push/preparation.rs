@@ -165,6 +165,7 @@ fn options(arguments: &PushArguments) -> Vec<String> {
     arguments.only.iter().for_each(|id| add("--only", id.to_string()));
     arguments.skip.iter().for_each(|id| add("--skip", id.to_string()));
     arguments.data.iter().for_each(|data| add("--data", data.clone()));
+    arguments.fact.iter().for_each(|fact| add("--fact", fact.clone()));
     arguments.timeout.iter().for_each(|timeout| add("--timeout", display_duration(*timeout)));
     arguments.lock_wait.iter().for_each(|wait| add("--lock-wait", display_duration(*wait)));
     options
@@ -179,7 +180,8 @@ fn request(packed: &Packed, options: &[String], host: &Host) -> CommandResult<St
         size: packed.bundle.digest.size,
         compressed: packed.bundle.content.len() as u64,
         manifest: packed.manifest.clone(),
-        options: options.iter().cloned().chain(facts).collect(),
+        // A fact of the command line comes later, and wins.
+        options: facts.chain(options.iter().cloned()).collect(),
     };
     let line = wire::line(&request).map_err(|error| CommandError::of(&error))?;
     if line.len() > wire::MAX_REQUEST {

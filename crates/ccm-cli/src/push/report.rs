@@ -84,19 +84,27 @@ fn events(set: &ChangeSet) -> String {
     buffer.text()
 }
 
-/// Returns the hosts on which no run ended, each with its reason.
+/// Returns the hosts on which no run ended, with their reasons. Hosts with the same reason share it.
 fn early_ends(result: &PushResult) -> String {
-    let mut text = String::new();
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for PushedHost { name, end } in &result.hosts {
         let Some(end) = end.as_ref().filter(|end| !matches!(end.cause, EndCause::Ran(_))) else { continue };
         let what = if end.cause == EndCause::Unreachable { "not reached" } else { "failed" };
-        text += &format!("{name}: {what}: {}\n", ends::message(&end.cause));
-        text += &details(end);
+        let mut text = format!("{what}: {}\n{}", ends::message(&end.cause), details(end));
         let hints = end.refused.iter().flat_map(|refused| &refused.hints).map(|hint| ends::cut(hint));
         for hint in hints.chain(ends::hint(&end.cause, name)) {
             text += &format!("  hint: {hint}\n");
         }
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((text, vec![name])),
+        }
     }
+    let group = |(text, names): &(String, Vec<&str>)| match &names[..] {
+        [name] => format!("{name}: {text}"),
+        names => format!("{}: {text}{}", counted(names.len(), "host"), named(names)),
+    };
+    let text: String = groups.iter().map(group).collect();
     if text.is_empty() { text } else { text + "\n" }
 }
 

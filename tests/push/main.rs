@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod approvals;
 mod groups;
 mod interrupts;
 mod pages;

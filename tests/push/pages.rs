@@ -21,11 +21,17 @@ fn the_commands_of_the_pages_do_what_they_say() {
         let page = fs::read_to_string(repository("docs").join(name)).expect("a page");
         let scratch = Scratch::new();
         shell(TOOLS, scratch.path());
-        let blocks: Vec<&str> =
-            page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(block, _)| block).collect();
+        let blocks: Vec<&str> = page
+            .split("```sh\n")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("```"))
+            .map(|(block, _)| block)
+            .collect();
         assert!(blocks.len() >= 5, "{name}");
         for block in blocks {
-            let block = block.replace("/etc/motd", &scratch.at("data/motd")).replace("/etc/app.conf", &scratch.at("data/motd"));
+            let block = block
+                .replace("/etc/motd", &scratch.at("data/motd"))
+                .replace("/etc/app.conf", &scratch.at("data/motd"));
             let (top, ccm, ssh) = (scratch.at(""), env!("CARGO_BIN_EXE_ccm"), repository("tests/push/ssh"));
             let set = format!(
                 "set -e; export TOP={top} CCM={ccm} CCM_SSH='sh {}' HOME={top}/home CCM_STATE_DIR={top}/state \

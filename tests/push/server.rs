@@ -151,9 +151,15 @@ fn a_run_whose_connection_is_killed_finishes_and_is_recorded() {
     let scratch = site(&["web1"]);
     let _server = Server::start(&scratch);
     let (begun, go) = (scratch.at("hosts/web1/begun"), scratch.at("go"));
-    scratch.write_program("waits", &format!("#!/bin/sh\n: >{begun}\nwhile [ ! -e {go} ]; do sleep 0.01; done\n"));
+    scratch.write_program(
+        "waits",
+        &format!("#!/bin/sh\n: >{begun}\nwhile [ ! -e {go} ]; do sleep 0.01; done\n"),
+    );
     let waits = scratch.at("waits");
-    scratch.write("site/site.yaml", format!("ccm: {{name: site, resources: [{{exec: [{{'{waits}': {{}}}}]}}]}}\n"));
+    scratch.write(
+        "site/site.yaml",
+        format!("ccm: {{name: site, resources: [{{exec: [{{'{waits}': {{}}}}]}}]}}\n"),
+    );
     let running = by_ssh(&scratch, &["web1", "site/site.yaml", "--json"]).start();
     ccm_testkit::wait_until("the run has begun", || scratch.has("hosts/web1/begun"));
     shell(&format!("kill -KILL $(pgrep -f '[s]sh -F {}')", scratch.at("ssh/config")), scratch.path());

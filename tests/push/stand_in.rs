@@ -28,7 +28,10 @@ pub(crate) fn manifest(scratch: &Scratch, text: &str) {
     scratch.write("site/files/motd", format!("{text}\n"));
     scratch.write(
         "site/site.yaml",
-        format!("ccm:\n  resources:\n    - file:\n        - {}: {{source: files/motd}}\n", scratch.at("data/motd")),
+        format!(
+            "ccm:\n  resources:\n    - file:\n        - {}: {{source: files/motd}}\n",
+            scratch.at("data/motd")
+        ),
     );
 }
 

@@ -48,7 +48,13 @@ fn sudo_needs_no_password_or_is_given_one_by_a_person() {
     assert_eq!(run(&["--ask-sudo"], &typed)[..2], ["unchanged", "no_sudo"]);
     assert_eq!(run(&["--ask-sudo"], "wrong\n")[..2], ["wrong_password", "no_sudo"]);
     // It is in no record and in no command.
-    assert_eq!(shell(&format!("grep -rl --exclude=sudo {PASSWORD} hosts state home 2>/dev/null || :"), scratch.path()), "");
+    assert_eq!(
+        shell(
+            &format!("grep -rl --exclude=sudo {PASSWORD} hosts state home 2>/dev/null || :"),
+            scratch.path()
+        ),
+        ""
+    );
 }
 
 #[test]
@@ -56,10 +62,14 @@ fn the_program_is_installed_where_it_is_missing() {
     let scratch = site(&["bare1", "web1"]);
     let called = push(&scratch, &["*", "site/site.yaml", "--install"]).run();
     assert_eq!(called.code, 0, "{}", called.shown());
-    let installed = shell("find hosts/*/home -type f -perm 700 -name ccm -o -type f -name 'ccm.*'", scratch.path());
+    let installed =
+        shell("find hosts/*/home -type f -perm 700 -name ccm -o -type f -name 'ccm.*'", scratch.path());
     assert_eq!(installed.lines().count(), 0, "{installed}");
     let installed = shell("find hosts/*/home -type f -name 'ccm*'", scratch.path());
-    assert!(installed.starts_with("hosts/bare1/home/.cache/ccm/") && installed.lines().count() == 1, "{installed}");
+    assert!(
+        installed.starts_with("hosts/bare1/home/.cache/ccm/") && installed.lines().count() == 1,
+        "{installed}"
+    );
     // It is found without the option.
     let called = push(&scratch, &["*", "site/site.yaml"]).run();
     assert_eq!(called.code, 0, "{}", called.shown());

@@ -8,11 +8,19 @@ use crate::stand_in::{document, host, push, site};
 
 /// Name of a host, kind of its failure, and what the report says.
 const TROUBLES: &[(&str, &str, &[&str])] = &[
-    ("dead1", "unreachable", &["dead1: not reached", "Connection refused", "hint: `ssh dead1 true` shows why"]),
+    (
+        "dead1",
+        "unreachable",
+        &["dead1: not reached", "Connection refused", "hint: `ssh dead1 true` shows why"],
+    ),
     ("changed1", "unreachable", &["Host key verification failed."]),
     ("screen1", "unreachable", &["screen1: not reached", "owned"]),
     ("none1", "no_program", &["none1: failed: ccm is not there", "--install"]),
-    ("old1", "not_ready", &["old1: failed: ccm there took no push", "unrecognized subcommand", "same version"]),
+    (
+        "old1",
+        "not_ready",
+        &["old1: failed: ccm there took no push", "unrecognized subcommand", "same version"],
+    ),
     ("other1", "other_protocol", &["other1: failed: its ccm speaks another protocol"]),
     ("rubbish1", "rubbish", &["rubbish1: failed: it prints what is no event of ccm: hello"]),
     ("hostile1", "rubbish", &["hostile1: failed: it prints what is no event of ccm"]),
@@ -52,7 +60,13 @@ fn each_trouble_is_named_and_harms_no_other_host() {
     }
     assert!(!called.stdout.contains(|sign: char| sign.is_control() && sign != '\n'), "{}", called.stdout);
     let top = scratch.path().display();
-    assert_eq!(shell(&format!("pgrep -f '[h]osts/.*/bin/ccm' | xargs -r ps -o args= | grep -F {top} || :"), scratch.path()), "");
+    assert_eq!(
+        shell(
+            &format!("pgrep -f '[h]osts/.*/bin/ccm' | xargs -r ps -o args= | grep -F {top} || :"),
+            scratch.path()
+        ),
+        ""
+    );
 }
 
 #[test]

@@ -11,9 +11,7 @@ mod report;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ccm_push::{
-    ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostEnd, InterruptLevel, Schedule,
-};
+use ccm_push::{ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostEnd, InterruptLevel, Schedule};
 use ccm_runtime::ExitCode;
 use ccm_runtime::model::{Counts, RunSummary};
 use ccm_runtime::process::signals::Signals;
@@ -83,20 +81,11 @@ async fn drive(
     let names: Vec<String> = fleet.hosts.iter().map(|host| host.name.to_string()).collect();
     let hosts = names.iter().map(|name| PushedHost { name: name.clone(), end: None }).collect();
     let state = Rc::new(RefCell::new((
-        PushResult {
-            hosts,
-            sets: ChangeSets::default(),
-            halt: None,
-            is_noop: arguments.noop,
-        },
+        PushResult { hosts, sets: ChangeSets::default(), halt: None, is_noop: arguments.noop },
         Progress::new(arguments, names.len(), console),
     )));
-    let schedule = Schedule::new(
-        names.len(),
-        arguments.at_once.into(),
-        arguments.canary,
-        arguments.max_failures,
-    );
+    let schedule =
+        Schedule::new(names.len(), arguments.at_once.into(), arguments.canary, arguments.max_failures);
     let (interrupt, interrupts) = watch::channel(InterruptLevel::None);
     let on_event = {
         let state = Rc::clone(&state);

@@ -113,7 +113,8 @@ mod tests {
     #[tokio::test]
     async fn a_program_reads_and_writes_while_it_runs() {
         let (mut process, mut pipes) =
-            PipedProcess::start(&shell("read word; echo \"$word\"; echo no >&2; cat; exit 3")).expect("started");
+            PipedProcess::start(&shell("read word; echo \"$word\"; echo no >&2; cat; exit 3"))
+                .expect("started");
         pipes.stdin.write_all(b"hello\n").await.expect("written");
         let mut line = [0; 6];
         pipes.stdout.read_exact(&mut line).await.expect("read");

@@ -13,7 +13,7 @@ pub struct ChangeSet {
     pub transactions: Vec<Transaction>,
     /// Output of commands, if it is wanted.
     pub outputs: Vec<ResourceOutput>,
-    /// Positions of the hosts, in the order in which they ended.
+    /// Positions of the hosts, in their order.
     pub hosts: Vec<usize>,
 }
 
@@ -23,11 +23,17 @@ pub struct ChangeSets(IndexMap<String, ChangeSet>);
 
 impl ChangeSets {
     /// Adds the changes of a host, and returns the number of their set.
-    pub fn add(&mut self, host: usize, transactions: Vec<Transaction>, outputs: Vec<ResourceOutput>) -> usize {
+    pub fn add(
+        &mut self,
+        host: usize,
+        transactions: Vec<Transaction>,
+        outputs: Vec<ResourceOutput>,
+    ) -> usize {
         let entry = self.0.entry(digest(&transactions, &outputs));
         let number = entry.index();
         let set = entry.or_insert_with(|| ChangeSet { transactions, outputs, hosts: Vec::new() });
-        set.hosts.push(host);
+        // Hosts end in any order.
+        set.hosts.insert(set.hosts.partition_point(|before| *before < host), host);
         number
     }
 
@@ -39,7 +45,7 @@ impl ChangeSets {
     /// Returns all sets, that with the most hosts first.
     pub fn by_size(&self) -> Vec<&ChangeSet> {
         let mut sets: Vec<_> = self.0.values().collect();
-        sets.sort_by_key(|set| std::cmp::Reverse(set.hosts.len()));
+        sets.sort_by_key(|set| (std::cmp::Reverse(set.hosts.len()), set.hosts.first().copied()));
         sets
     }
 }
@@ -71,7 +77,8 @@ fn change(transaction: &Transaction) -> Value {
 
 fn failed(failure: &Failure) -> Value {
     // The code of a request for an approval differs between hosts.
-    let chain = if failure.intent.is_some() { &failure.chain[..failure.chain.len().min(1)] } else { &failure.chain };
+    let chain =
+        if failure.intent.is_some() { &failure.chain[..failure.chain.len().min(1)] } else { &failure.chain };
     json!([failure.kind, chain, failure.location, failure.output, failure.intent.is_some()])
 }
 

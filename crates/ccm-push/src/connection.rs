@@ -274,7 +274,12 @@ impl Conversation<'_> {
     }
 
     /// Takes a step that the host asks for. Returns the reason to close the connection.
-    fn take(&mut self, step: HostStep, on_ready: &mut dyn FnMut(), on_progress: &dyn Fn()) -> Option<EndCause> {
+    fn take(
+        &mut self,
+        step: HostStep,
+        on_ready: &mut dyn FnMut(),
+        on_progress: &dyn Fn(),
+    ) -> Option<EndCause> {
         match step {
             HostStep::Install(line) => return self.install(line),
             HostStep::Installed => {
@@ -313,7 +318,9 @@ impl Conversation<'_> {
     fn answer_sudo(&mut self) -> Option<EndCause> {
         let ssh = &self.connector.ssh;
         let password = self.connector.content.password.as_ref()?;
-        if self.transcript.version.is_some() || !ends_with(self.transcript.error_bytes(), ssh.prompt.as_bytes()) {
+        if self.transcript.version.is_some()
+            || !ends_with(self.transcript.error_bytes(), ssh.prompt.as_bytes())
+        {
             return None;
         }
         if std::mem::replace(&mut self.was_asked, true) {

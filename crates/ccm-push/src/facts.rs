@@ -29,13 +29,21 @@ impl<'de> Deserialize<'de> for Facts {
 
 fn add(facts: &Map<String, Value>, before: &str, depth: usize, into: &mut Vec<String>) -> Result<(), String> {
     for (name, value) in facts {
-        if name.is_empty() || name.contains(['=', '\\']) || name.contains(char::is_control) || depth > MAX_DEPTH {
+        if name.is_empty()
+            || name.contains(['=', '\\'])
+            || name.contains(char::is_control)
+            || depth > MAX_DEPTH
+        {
             return Err(format!("{name:?} is no name of a fact"));
         }
         let key = format!("{before}{}", name.replace('.', "\\."));
         match value {
             Value::Object(inner) => add(inner, &format!("{key}."), depth + 1, into)?,
-            Value::Array(_) => return Err(format!("the fact {name:?} is a list; facts of an inventory are maps, texts, numbers and booleans")),
+            Value::Array(_) => {
+                return Err(format!(
+                    "the fact {name:?} is a list; facts of an inventory are maps, texts, numbers and booleans"
+                ));
+            }
             // In quotes, a text that looks like a number stays a text.
             value => into.push(format!("{key}={value}")),
         }

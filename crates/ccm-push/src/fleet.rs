@@ -67,7 +67,7 @@ impl Fleet {
         let driven = async {
             let mut running = JoinSet::new();
             loop {
-                match schedule.next() {
+                match schedule.next_host() {
                     NextHost::Begin(at) => {
                         (on_event.borrow_mut())(FleetEvent::Begun(at));
                         let (fleet, interrupts) = (Rc::clone(&fleet), interrupts.clone());

@@ -69,7 +69,8 @@ impl Inventory {
             let message = error.to_string();
             // The reader ends its messages with the place.
             let end = place.map(|(line, column)| format!(" at line {line} column {column}"));
-            let message = end.and_then(|end| message.strip_suffix(&end).map(str::to_owned)).unwrap_or(message);
+            let message =
+                end.and_then(|end| message.strip_suffix(&end).map(str::to_owned)).unwrap_or(message);
             InventoryError::Read { message, place }
         })
     }

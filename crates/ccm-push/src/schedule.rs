@@ -82,7 +82,7 @@ impl Schedule {
     }
 
     /// Returns what to do next. A host that is returned counts as running.
-    pub fn next(&mut self) -> NextHost {
+    pub fn next_host(&mut self) -> NextHost {
         let may_begin = self.halt.is_none()
             && self.running < self.at_once
             && (self.unbegun_canaries > 0 || self.canaries == 0);
@@ -139,7 +139,7 @@ mod tests {
     fn run(mut schedule: Schedule, failing: &[usize]) -> (Vec<usize>, usize, Option<Halt>) {
         let (mut begun, mut running, mut most) = (Vec::new(), VecDeque::new(), 0);
         loop {
-            match schedule.next() {
+            match schedule.next_host() {
                 NextHost::Begin(host) => {
                     begun.push(host);
                     running.push_back(host);
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn an_interrupt_lets_running_hosts_end() {
         let mut schedule = Schedule::new(3, 1, 0, None);
-        assert_eq!(schedule.next(), NextHost::Begin(0));
+        assert_eq!(schedule.next_host(), NextHost::Begin(0));
         schedule.interrupt();
-        assert_eq!(schedule.next(), NextHost::Wait);
+        assert_eq!(schedule.next_host(), NextHost::Wait);
         schedule.ended(false);
-        assert_eq!((schedule.next(), schedule.halt()), (NextHost::Done, Some(Halt::Interrupted)));
+        assert_eq!((schedule.next_host(), schedule.halt()), (NextHost::Done, Some(Halt::Interrupted)));
         assert_eq!(schedule.unbegun().collect::<Vec<_>>(), [1, 2]);
     }
 

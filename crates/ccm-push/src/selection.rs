@@ -74,7 +74,8 @@ impl Selection {
     }
 
     fn choose_all(parts: &[&str], inventory: Option<&Inventory>) -> Result<Self, SelectionError> {
-        let named: IndexSet<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+        let named: IndexSet<&str> =
+            parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
         if named.is_empty() {
             return Err(SelectionError::Nothing);
         }

@@ -45,7 +45,8 @@ impl SshCommand {
     /// known hosts. Nothing is asked, and an unknown or changed host key is refused.
     pub fn words(&self, name: &HostName, host: &Host) -> Vec<String> {
         let mut words = self.program.clone();
-        let fixed = ["BatchMode=yes", "ClearAllForwardings=yes", "RemoteCommand=none", "ServerAliveInterval=15"];
+        let fixed =
+            ["BatchMode=yes", "ClearAllForwardings=yes", "RemoteCommand=none", "ServerAliveInterval=15"];
         words.push("-T".to_owned());
         words.extend(fixed.into_iter().flat_map(|option| ["-o".to_owned(), option.to_owned()]));
         words.extend(["-o".to_owned(), format!("ConnectTimeout={}", self.connect_timeout)]);
@@ -160,7 +161,9 @@ mod tests {
             ["-l", "deploy", "-p", "2222", "--", "2001:db8::1", "sudo -n -- ccm source receive"]
         );
         assert!(words.contains(&"BatchMode=yes".to_owned()));
-        assert!(!words.iter().any(|word| word.contains("StrictHostKeyChecking") || word.contains("KnownHosts")));
+        assert!(
+            !words.iter().any(|word| word.contains("StrictHostKeyChecking") || word.contains("KnownHosts"))
+        );
         let (name, host) = inventory.host("web2").expect("a host");
         let words = command(Rights::SudoWithPassword, false).words(name, host);
         assert_eq!(words[words.len() - 3..words.len() - 1], ["--", "web2"]);

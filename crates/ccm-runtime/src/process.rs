@@ -9,8 +9,9 @@
 //! [`Canceller`](crate::Canceller).
 
 pub use ccm_host::{
-    Clock, Exit, LastLine, NonBlockingWriter, PipedProcess, PrepareError, SystemClock, Terminal, absolute, after, ask, ask_secret, can_ask,
-    credential_of_file, current_user, environment, is_utf8_locale, is_yes, output_is_journal, output_width, own_arguments, random_secret,
-    own_process, own_program, prepare_process, run_thread, variable, write_error_within,
+    Clock, Exit, LastLine, NonBlockingWriter, PipedProcess, PrepareError, SystemClock, Terminal, absolute,
+    after, ask, ask_secret, can_ask, credential_of_file, current_user, environment, is_utf8_locale, is_yes,
+    output_is_journal, output_width, own_arguments, own_process, own_program, prepare_process, random_secret,
+    run_thread, variable, write_error_within,
 };
 pub use ccm_host::{launcher, signals};

@@ -378,7 +378,10 @@ fn check_kind(address: &SourceAddress, options: &SourceOptions) -> Result<(), So
     } else if address.is_push() {
         [
             (options.channel.is_some() || has_commits, "what is pushed has no channel and no commits"),
-            (options.signers != SourceSigners::Nobody, "what is pushed has no signers; write `--signers none`"),
+            (
+                options.signers != SourceSigners::Nobody,
+                "what is pushed has no signers; write `--signers none`",
+            ),
         ]
     } else {
         [

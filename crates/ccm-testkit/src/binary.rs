@@ -191,8 +191,10 @@ impl Ccm {
     fn add_arguments(&self, command: &mut Command) {
         command.args(&self.args);
         let command_name = self.args.first().and_then(|first| first.to_str());
-        let keeps_state =
-            matches!(command_name, Some("apply" | "backup" | "history" | "pause" | "push" | "source" | "status"));
+        let keeps_state = matches!(
+            command_name,
+            Some("apply" | "backup" | "history" | "pause" | "push" | "source" | "status")
+        );
         let named = self.args.iter().any(|argument| {
             argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")
         });

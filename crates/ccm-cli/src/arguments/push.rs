@@ -136,5 +136,6 @@ pub(crate) struct PushArguments {
 }
 
 fn failure_limit(text: &str) -> Result<FailureLimit, String> {
-    FailureLimit::parse(text).ok_or_else(|| "expected a number or a share of the hosts, such as 3 or 10%".to_owned())
+    FailureLimit::parse(text)
+        .ok_or_else(|| "expected a number or a share of the hosts, such as 3 or 10%".to_owned())
 }

@@ -17,8 +17,11 @@ pub(super) fn text(result: &PushResult) -> String {
         .iter()
         .map(|set| {
             let hosts: Vec<_> = set.hosts.iter().map(|at| &result.hosts[*at].name).collect();
-            let events: Vec<_> =
-                set.transactions.iter().map(|found| Event::ResourceFinished(Box::new(found.clone()))).collect();
+            let events: Vec<_> = set
+                .transactions
+                .iter()
+                .map(|found| Event::ResourceFinished(Box::new(found.clone())))
+                .collect();
             let output: Vec<_> = set.outputs.iter().flat_map(|output| &output.lines).collect();
             json!({ "hosts": hosts, "events": events, "output": output })
         })

@@ -19,7 +19,8 @@ pub(super) fn codes(transactions: &[Transaction]) -> Vec<String> {
         {
             // The name of a request begins with its code.
             let code = intent.0.split('-').next().unwrap_or_default();
-            let is_code = (1..=40).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            let is_code =
+                (1..=40).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
             if is_code && !codes.iter().any(|known| known == code) {
                 codes.push(code.to_owned());
             }
@@ -39,7 +40,9 @@ pub(super) fn in_short(result: &HostResult) -> String {
             match &parts[..] {
                 [] if result.has_failed() => "ended early".to_owned(),
                 [] => "unchanged".to_owned(),
-                parts => parts.iter().map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", "),
+                parts => {
+                    parts.iter().map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+                }
             }
         }
         (EndCause::Unreachable, _) => "not reached".to_owned(),
@@ -108,10 +111,14 @@ pub(super) fn hint(cause: &EndCause, name: &str) -> Option<String> {
         EndCause::NoProgram | EndCause::NotInstalled => {
             "install the package of ccm there, or copy this program with `--install`".to_owned()
         }
-        EndCause::NoSudo => "log in as root, with `user: root` in the inventory, or install sudo there".to_owned(),
-        EndCause::SudoRefused => "let sudo run ccm without a password (NOPASSWD), or use `--ask-sudo`; if ccm is missing \
+        EndCause::NoSudo => {
+            "log in as root, with `user: root` in the inventory, or install sudo there".to_owned()
+        }
+        EndCause::SudoRefused => {
+            "let sudo run ccm without a password (NOPASSWD), or use `--ask-sudo`; if ccm is missing \
                                   there, use `--install`"
-            .to_owned(),
+                .to_owned()
+        }
         EndCause::WrongPassword => "repeat the push with the right password".to_owned(),
         EndCause::OtherArchitecture(_) => "install the package of ccm there".to_owned(),
         EndCause::NotReady(_) | EndCause::Transcript(TranscriptError::OtherProtocol(_)) => {

@@ -27,7 +27,11 @@ pub(super) fn selection(arguments: &PushArguments, console: &Console) -> Command
     }
     let session = session::open(console);
     let read = |path: Option<&Path>, what| {
-        let text = session.read_text(path.filter(|path| *path != Path::new(STANDARD_INPUT)), MAX_INVENTORY as u64, what);
+        let text = session.read_text(
+            path.filter(|path| *path != Path::new(STANDARD_INPUT)),
+            MAX_INVENTORY as u64,
+            what,
+        );
         text.map(|(_, text)| text).map_err(|error| unreadable(&error))
     };
     let path = match inventory_path {
@@ -54,7 +58,8 @@ fn unreadable(error: &TextError) -> CommandError {
 }
 
 fn inventory_error(path: &Path, error: &InventoryError) -> CommandError {
-    let name = if path == Path::new(STANDARD_INPUT) { "standard input".into() } else { path.display().to_string() };
+    let name =
+        if path == Path::new(STANDARD_INPUT) { "standard input".into() } else { path.display().to_string() };
     let message = match error {
         InventoryError::Read { message, place: Some((line, column)) } => {
             format!("{name}:{line}:{column}: {message}")

@@ -16,8 +16,8 @@ use super::command;
 use crate::arguments::{DataArguments, EnvironmentArguments, FactArguments, PushArguments, ValueArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
-use crate::source::{self, FromRequest};
 use crate::session;
+use crate::source::{self, FromRequest};
 
 /// Variable with a command line in place of `ssh`.
 const SSH_VARIABLE: &str = "CCM_SSH";
@@ -129,7 +129,8 @@ async fn packed(arguments: &PushArguments, session: &Session, console: &Console)
 /// Packs the directory of a manifest.
 fn local(path: &Path, session: &Session) -> CommandResult<Packed> {
     if path == Path::new("-") {
-        let message = "a push sends the directory of a manifest, which standard input has not; nothing was run";
+        let message =
+            "a push sends the directory of a manifest, which standard input has not; nothing was run";
         return Err(CommandError::usage(message).hint("write the manifest to a directory of its own"));
     }
     if !session.is_file(path) {
@@ -193,14 +194,16 @@ fn request(packed: &Packed, options: &[String], host: &Host) -> CommandResult<St
 /// Returns this program, and its architecture.
 fn program_content(session: &Session) -> CommandResult<(Vec<u8>, String)> {
     let program = own_program().ok().and_then(|path| session.program_content(&path, MAX_PROGRAM));
-    let content = program.ok_or_else(|| CommandError::new("this program can't be read to install it; nothing was run"))?;
+    let content = program
+        .ok_or_else(|| CommandError::new("this program can't be read to install it; nothing was run"))?;
     Ok((content, std::env::consts::ARCH.to_owned()))
 }
 
 async fn password(console: &Console) -> CommandResult<String> {
     let password = ask_secret("Password of sudo on the hosts: ").await;
-    let password = password
-        .map_err(|error| CommandError::new("the password can't be read; nothing was run").caused_by(&error))?;
+    let password = password.map_err(|error| {
+        CommandError::new("the password can't be read; nothing was run").caused_by(&error)
+    })?;
     if password.is_empty() {
         return Err(CommandError::new("the password is empty; nothing was run"));
     }

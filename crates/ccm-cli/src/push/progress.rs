@@ -54,8 +54,12 @@ impl Progress {
     /// Says what an interrupt does.
     pub(super) fn interrupted(&mut self, signal: &str, level: InterruptLevel) {
         let text = match level {
-            InterruptLevel::NoFurther => "no further host is begun; a second interrupt ends the runs on the hosts",
-            InterruptLevel::EndRuns => "ending the runs on the hosts; a third interrupt leaves them to themselves",
+            InterruptLevel::NoFurther => {
+                "no further host is begun; a second interrupt ends the runs on the hosts"
+            }
+            InterruptLevel::EndRuns => {
+                "ending the runs on the hosts; a third interrupt leaves them to themselves"
+            }
             InterruptLevel::None | InterruptLevel::Leave => {
                 "closing the connections; the runs on the hosts go on, and are recorded there"
             }

@@ -30,7 +30,9 @@ pub(super) fn text(result: &PushResult) -> String {
 
 /// Returns the group of all hosts with the same changes.
 fn group(result: &PushResult, set: &ChangeSet) -> String {
-    let is = |matches: fn(&Outcome) -> bool| set.transactions.iter().filter(|found| matches(&found.outcome)).count();
+    let is = |matches: fn(&Outcome) -> bool| {
+        set.transactions.iter().filter(|found| matches(&found.outcome)).count()
+    };
     let changes = is(Outcome::is_change);
     let failures = is(|outcome| matches!(outcome, Outcome::Failed(_)));
     let mut parts = Vec::new();
@@ -68,8 +70,10 @@ fn named(names: &[&str]) -> String {
 fn events(set: &ChangeSet) -> String {
     let buffer = SharedBuffer::default();
     let out = coloured(buffer.clone(), AutoStream::choice(&stdout()));
-    let options = TextOptions { verbosity: Verbosity::Normal, screen: report_screen(), ..TextOptions::default() };
-    let mut report = TextReport::new(out, options).with_resources(set.transactions.iter().map(|found| &found.id));
+    let options =
+        TextOptions { verbosity: Verbosity::Normal, screen: report_screen(), ..TextOptions::default() };
+    let mut report =
+        TextReport::new(out, options).with_resources(set.transactions.iter().map(|found| &found.id));
     if let Some(first) = set.transactions.first() {
         for line in set.outputs.iter().flat_map(|output| &output.lines) {
             let output = OutputLine { id: first.id.clone(), stream: Stream::Stdout, line: line.clone() };
@@ -116,7 +120,8 @@ fn details(end: &HostResult) -> String {
             text += &format!("  {}\n", ends::cut(&refused.error));
         }
         for diagnostic in refused.diagnostics.iter().filter(|found| found.severity == "error").take(20) {
-            let place = diagnostic.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
+            let place =
+                diagnostic.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
             for line in diagnostic.message.lines().filter(|line| !refused.error.contains(line)) {
                 text += &format!("  {}\n", ends::cut(&format!("{place}{line}")));
             }
@@ -145,7 +150,8 @@ fn approvals(result: &PushResult) -> String {
 }
 
 fn not_begun(result: &PushResult) -> String {
-    let names: Vec<_> = result.hosts.iter().filter(|host| host.end.is_none()).map(|host| &*host.name).collect();
+    let names: Vec<_> =
+        result.hosts.iter().filter(|host| host.end.is_none()).map(|host| &*host.name).collect();
     if names.is_empty() {
         return String::new();
     }
@@ -160,13 +166,17 @@ fn not_begun(result: &PushResult) -> String {
 /// Returns the last line, such as `50 hosts: 41 changed, 8 unchanged, 1 not reached`.
 fn totals(result: &PushResult) -> String {
     let ends: Vec<_> = result.hosts.iter().map(|host| host.end.as_ref()).collect();
-    let count = |matches: &dyn Fn(Option<&HostResult>) -> bool| ends.iter().filter(|end| matches(**end)).count();
+    let count =
+        |matches: &dyn Fn(Option<&HostResult>) -> bool| ends.iter().filter(|end| matches(**end)).count();
     let changed = if result.is_noop { "would change" } else { "changed" };
     let is_good = |end: &HostResult| !end.has_failed();
     let parts = [
         (count(&|end| end.is_some_and(|end| is_good(end) && end.has_changed())), changed),
         (count(&|end| end.is_some_and(|end| is_good(end) && !end.has_changed())), "unchanged"),
-        (count(&|end| end.is_some_and(|end| end.has_failed() && end.cause != EndCause::Unreachable)), "failed"),
+        (
+            count(&|end| end.is_some_and(|end| end.has_failed() && end.cause != EndCause::Unreachable)),
+            "failed",
+        ),
         (count(&|end| end.is_some_and(|end| end.cause == EndCause::Unreachable)), "not reached"),
         (count(&|end| end.is_none()), "not begun"),
     ];

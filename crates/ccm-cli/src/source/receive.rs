@@ -40,7 +40,9 @@ fn receive(arguments: &SourceReceiveArguments, console: &Console) -> CommandResu
     read.map_err(|error| CommandError::new("standard input can't be read").caused_by(&error))?;
     let request: PushRequest = serde_json::from_slice(&line).map_err(|error| {
         let message = "standard input has no request of `ccm push`; nothing was run";
-        CommandError::usage(message).caused_by(&error).hint("run `ccm push` on another machine, which calls this")
+        CommandError::usage(message)
+            .caused_by(&error)
+            .hint("run `ccm push` on another machine, which calls this")
     })?;
     let session = session::open_with(console, &arguments.state);
     let digest = BundleDigest { sha256: request.sha256.clone(), size: request.size };
@@ -49,8 +51,11 @@ fn receive(arguments: &SourceReceiveArguments, console: &Console) -> CommandResu
         announced.ok_or_else(|| CommandError::usage("the request names no bundle; nothing was run"))?;
     let has_bundle =
         session.has_bundle(&announced).map_err(|error| source_error(&error).therefore("nothing was run"))?;
-    let ready =
-        ReadyLine { protocol: wire::ReadyProtocol::V1, version: env!("CARGO_PKG_VERSION").to_owned(), has_bundle };
+    let ready = ReadyLine {
+        protocol: wire::ReadyProtocol::V1,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        has_bundle,
+    };
     let ready = wire::line(&ready).map_err(|error| CommandError::of(&error))?;
     console.print(&ready)?;
     if !has_bundle {
@@ -71,8 +76,9 @@ fn options(
     let fixed = ["ccm", "apply", "--output", "jsonl", "--from", &*address, "--signers", NO_SIGNERS];
     let further = request.options.iter().map(String::as_str);
     let words = fixed.into_iter().chain(further).chain(["--", manifest]);
-    let parsed = Arguments::try_parse_from(words)
-        .map_err(|error| CommandError::usage(error.to_string().trim().to_owned()).therefore("nothing was run"))?;
+    let parsed = Arguments::try_parse_from(words).map_err(|error| {
+        CommandError::usage(error.to_string().trim().to_owned()).therefore("nothing was run")
+    })?;
     let parsed = parsed
         .with_environment(variable)
         .map_err(|invalid| CommandError::variable(invalid.name, &invalid.reason))?;

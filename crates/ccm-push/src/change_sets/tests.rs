@@ -33,7 +33,8 @@ fn hosts_with_the_same_changes_are_one_set() {
 #[test]
 fn requests_for_an_approval_differ_only_in_their_codes() {
     let waits = |code: &str| {
-        let failure = json!({ "kind": "approval_required", "property": null, "changed": false, "intent": code });
+        let failure =
+            json!({ "kind": "approval_required", "property": null, "changed": false, "intent": code });
         let error = json!(["it waits for an approval", code]);
         changes(&[resource("/a", "failed", &json!({ "failure": failure, "error": error }))])
     };
@@ -45,7 +46,7 @@ fn requests_for_an_approval_differ_only_in_their_codes() {
 fn the_largest_set_comes_first() {
     let of = |name: &str| changes(&[resource(name, "changed", &json!({}))]);
     let mut sets = ChangeSets::default();
-    for (host, name) in [(0, "/a"), (1, "/b"), (2, "/b")] {
+    for (host, name) in [(0, "/a"), (2, "/b"), (1, "/b")] {
         sets.add(host, of(name), Vec::new());
     }
     let hosts: Vec<_> = sets.by_size().into_iter().map(|set| set.hosts.clone()).collect();

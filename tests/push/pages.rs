@@ -18,7 +18,7 @@ chmod 755 tools/ccm sudo
 #[test]
 fn the_commands_of_the_pages_do_what_they_say() {
     for name in ["push.md", "push-from-ansible.md"] {
-        let page = fs::read_to_string(repository("docs").join(name)).expect("a page");
+        let page = fs::read_to_string(repository("docs/use").join(name)).expect("a page");
         let scratch = Scratch::new();
         shell(TOOLS, scratch.path());
         let blocks: Vec<&str> = page

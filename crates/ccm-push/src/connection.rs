@@ -281,7 +281,7 @@ impl Conversation<'_> {
         on_progress: &dyn Fn(),
     ) -> Option<EndCause> {
         match step {
-            HostStep::Install(line) => return self.install(line),
+            HostStep::Install(line) => return self.install(&line),
             HostStep::Installed => {
                 let request = self.task.request.clone();
                 self.say(&request);
@@ -297,7 +297,7 @@ impl Conversation<'_> {
         None
     }
 
-    fn install(&mut self, line: InstallLine) -> Option<EndCause> {
+    fn install(&mut self, line: &InstallLine) -> Option<EndCause> {
         if !line.missing {
             let request = self.task.request.clone();
             self.say(&request);

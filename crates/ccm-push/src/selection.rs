@@ -127,9 +127,12 @@ fn hosts_of(part: &str, inventory: Option<&Inventory>) -> Result<Vec<(HostName, 
         .map_err(|source| SelectionError::Glob { glob: text.to_owned(), source })?;
     let chosen: Vec<(HostName, Host)> = inventory
         .hosts()
-        .filter(|(name, host)| match is_group {
-            true => host.groups.iter().any(|group| glob.matches(group.as_str())),
-            false => glob.matches(name.as_str()),
+        .filter(|(name, host)| {
+            if is_group {
+                host.groups.iter().any(|group| glob.matches(group.as_str()))
+            } else {
+                glob.matches(name.as_str())
+            }
         })
         .map(|(name, host)| (name.clone(), host.clone()))
         .collect();

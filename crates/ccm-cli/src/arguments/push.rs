@@ -20,7 +20,7 @@ Examples:
   terraform output -json hosts | ccm push --inventory - '*' site/site.yaml
 
 Exit codes: those of `ccm apply`; 4 also if a host was not reached.
-Documentation: /usr/share/doc/ccm/push.md, or docs/push.md in the source";
+Documentation: /usr/share/doc/ccm/use/push.md, or docs/use/push.md in the source";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

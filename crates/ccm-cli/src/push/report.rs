@@ -146,7 +146,7 @@ fn approvals(result: &PushResult) -> String {
     if text.is_empty() {
         return text;
     }
-    text + "  hint: `ssh HOST ccm approvals export CODE > statement` brings a statement here to sign; see docs/approvals.md\n\n"
+    text + "  hint: `ssh HOST ccm approvals export CODE > statement` brings a statement here to sign; see docs/use/approvals.md\n\n"
 }
 
 fn not_begun(result: &PushResult) -> String {

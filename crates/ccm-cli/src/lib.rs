@@ -137,7 +137,7 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         #[cfg(feature = "archive")]
         CliCommand::Source(command) => source::run(&command.0, console),
         #[cfg(feature = "archive")]
-        CliCommand::Push(arguments) => push::run(*arguments, console),
+        CliCommand::Push(arguments) => push::run(&arguments, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),

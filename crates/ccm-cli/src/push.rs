@@ -54,14 +54,14 @@ struct PushResult {
 }
 
 /// Pushes a manifest to other machines.
-pub(crate) fn run(arguments: PushArguments, console: &Console) -> CommandResult {
+pub(crate) fn run(arguments: &PushArguments, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
-    let selection = hosts::selection(&arguments, console)?;
+    let selection = hosts::selection(arguments, console)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let fleet = preparation::fleet(&arguments, selection, console).await?;
-        let (result, signal) = drive(&arguments, fleet, &signals, console).await;
+        let fleet = preparation::fleet(arguments, selection, console).await?;
+        let (result, signal) = drive(arguments, fleet, &signals, console).await;
         let text = match arguments.output.format {
             DocumentFormat::Json => document::text(&result),
             DocumentFormat::Text => report::text(&result),
@@ -92,11 +92,11 @@ async fn drive(
         move |event: FleetEvent| {
             let (result, progress) = &mut *state.borrow_mut();
             match event {
-                FleetEvent::Begun(at) => progress.begun(at),
-                FleetEvent::Progress(at) => progress.advanced(at),
+                FleetEvent::Begun(_) => progress.begun(),
+                FleetEvent::Progress(_) => {}
                 FleetEvent::Ended(at, end) => {
                     let end = result.take(at, *end);
-                    progress.ended(at, &result.hosts[at].name, &end);
+                    progress.ended(&result.hosts[at].name, &end);
                     let has_failed = end.has_failed();
                     result.hosts[at].end = Some(end);
                     return has_failed;
@@ -178,7 +178,7 @@ impl HostResult {
     }
 
     fn has_changed(&self) -> bool {
-        self.counts().is_some_and(|counts| counts.any_change())
+        self.counts().is_some_and(Counts::any_change)
     }
 
     fn counts(&self) -> Option<&Counts> {

@@ -32,15 +32,13 @@ impl Progress {
         }
     }
 
-    pub(super) fn begun(&mut self, _: usize) {
+    pub(super) fn begun(&mut self) {
         self.running += 1;
         self.draw();
     }
 
-    pub(super) fn advanced(&mut self, _: usize) {}
-
     /// Writes the line of a host, such as `[12/50] web7 3 changed`.
-    pub(super) fn ended(&mut self, _: usize, name: &str, result: &HostResult) {
+    pub(super) fn ended(&mut self, name: &str, result: &HostResult) {
         self.ended += 1;
         self.running -= 1;
         if !self.is_quiet {

@@ -11,15 +11,17 @@ mod report;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ccm_push::{ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostEnd, InterruptLevel, Schedule};
+use ccm_push::{
+    ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostChanges, HostEnd, InterruptLevel, Schedule,
+};
 use ccm_runtime::ExitCode;
-use ccm_runtime::model::{Counts, RunSummary};
-use ccm_runtime::process::signals::Signals;
+use ccm_runtime::model::{Counts, RunSummary, StopCause};
+use ccm_runtime::process::signals::{Signal, Signals};
 use tokio::sync::watch;
 
 use crate::arguments::{DocumentFormat, PushArguments};
 use crate::console::Console;
-use crate::error::{CommandResult, signal_code};
+use crate::error::{CommandError, CommandResult, signal_code};
 use progress::Progress;
 
 /// Host of a push, and what has become of it.
@@ -60,7 +62,14 @@ pub(crate) fn run(arguments: &PushArguments, console: &Console) -> CommandResult
     let selection = hosts::selection(arguments, console)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let fleet = preparation::fleet(arguments, selection, console).await?;
+        let fleet = tokio::select! {
+            biased;
+            Ok(Signal { name, number }) = signals.next() => {
+                let cause = StopCause::Signal { name: name.to_owned(), number };
+                return Err(CommandError::stopped(&cause, "ccm"));
+            }
+            fleet = preparation::fleet(arguments, selection, console) => fleet?,
+        };
         let (result, signal) = drive(arguments, fleet, &signals, console).await;
         let text = match arguments.output.format {
             DocumentFormat::Json => document::text(&result),
@@ -137,15 +146,15 @@ impl PushResult {
     /// Keeps what a host has printed, its changes only once if others have the same.
     fn take(&mut self, at: usize, end: HostEnd) -> HostResult {
         let HostEnd { cause, mut transcript } = end;
-        let transactions = std::mem::take(&mut transcript.transactions);
-        let codes = ends::codes(&transactions);
-        let outputs = std::mem::take(&mut transcript.outputs);
-        let set = match cause {
-            EndCause::Ran(_) => Some(self.sets.add(at, transactions, outputs)),
-            // What came before the end of a connection was done.
-            _ if !transactions.is_empty() => Some(self.sets.add(at, transactions, outputs)),
-            _ => None,
+        let changes = HostChanges {
+            transactions: std::mem::take(&mut transcript.transactions),
+            outputs: std::mem::take(&mut transcript.outputs),
+            ended_early: transcript.summary.as_ref().is_none_or(|summary| summary.stopped.is_some()),
         };
+        let codes = ends::codes(&changes.transactions);
+        // What came before the end of a connection was done.
+        let has_run = matches!(cause, EndCause::Ran(_)) || !changes.transactions.is_empty();
+        let set = has_run.then(|| self.sets.add(at, changes));
         HostResult {
             cause,
             set,

@@ -6,13 +6,22 @@ use serde_json::{Value, json};
 
 use crate::transcript::ResourceOutput;
 
-/// Changes and failures of a run, which several hosts may share.
+/// Changes and failures of a run.
 #[derive(Clone, Debug, Default)]
-pub struct ChangeSet {
+pub struct HostChanges {
     /// Changed, failed and depending resources, in their order; those of the first host.
     pub transactions: Vec<Transaction>,
     /// Output of commands, if it is wanted.
     pub outputs: Vec<ResourceOutput>,
+    /// The run ended before its last resource.
+    pub ended_early: bool,
+}
+
+/// Changes and failures that several hosts share.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeSet {
+    /// The changes.
+    pub changes: HostChanges,
     /// Positions of the hosts, in their order.
     pub hosts: Vec<usize>,
 }
@@ -23,15 +32,10 @@ pub struct ChangeSets(IndexMap<String, ChangeSet>);
 
 impl ChangeSets {
     /// Adds the changes of a host, and returns the number of their set.
-    pub fn add(
-        &mut self,
-        host: usize,
-        transactions: Vec<Transaction>,
-        outputs: Vec<ResourceOutput>,
-    ) -> usize {
-        let entry = self.0.entry(digest(&transactions, &outputs));
+    pub fn add(&mut self, host: usize, changes: HostChanges) -> usize {
+        let entry = self.0.entry(digest(&changes));
         let number = entry.index();
-        let set = entry.or_insert_with(|| ChangeSet { transactions, outputs, hosts: Vec::new() });
+        let set = entry.or_insert_with(|| ChangeSet { changes, hosts: Vec::new() });
         // Hosts end in any order.
         set.hosts.insert(set.hosts.partition_point(|before| *before < host), host);
         number
@@ -51,10 +55,11 @@ impl ChangeSets {
 }
 
 /// Returns a digest of what is the same on two hosts: no times, no durations, no paths of backups.
-fn digest(transactions: &[Transaction], outputs: &[ResourceOutput]) -> String {
-    let outputs = outputs.iter().map(|output| json!([output.lines, output.bytes_before]));
-    let changes = transactions.iter().map(change);
-    sha256(changes.chain(outputs).collect::<Value>().to_string().as_bytes())
+fn digest(changes: &HostChanges) -> String {
+    let outputs = changes.outputs.iter().map(|output| json!([output.lines, output.bytes_before]));
+    let transactions = changes.transactions.iter().map(change);
+    let parts = transactions.chain(outputs).chain([json!(changes.ended_early)]);
+    sha256(parts.collect::<Value>().to_string().as_bytes())
 }
 
 fn change(transaction: &Transaction) -> Value {

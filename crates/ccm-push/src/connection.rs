@@ -35,7 +35,7 @@ pub struct PushContent {
     pub keeps_output: bool,
 }
 
-/// How much a push is interrupted.
+/// Level of the interruption of a push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InterruptLevel {
     /// Not at all.
@@ -115,7 +115,7 @@ pub struct HostTask {
     pub interrupts: watch::Receiver<InterruptLevel>,
 }
 
-/// Where a connection stands.
+/// State of a connection.
 struct Conversation<'a> {
     connector: &'a Connector,
     task: &'a HostTask,

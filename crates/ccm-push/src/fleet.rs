@@ -32,7 +32,7 @@ pub struct PushHost {
     pub request: String,
 }
 
-/// What happens during a push.
+/// Event of a push.
 pub enum FleetEvent {
     /// A host begins.
     Begun(usize),

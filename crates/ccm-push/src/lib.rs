@@ -30,7 +30,7 @@ mod ssh;
 mod transcript;
 pub mod wire;
 
-pub use change_sets::{ChangeSet, ChangeSets};
+pub use change_sets::{ChangeSet, ChangeSets, HostChanges};
 pub use connection::{Connector, EndCause, HostEnd, HostTask, InterruptLevel, PushContent};
 pub use facts::Facts;
 pub use fleet::{Fleet, FleetEvent, PushHost};

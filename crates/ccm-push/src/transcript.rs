@@ -1,4 +1,4 @@
-//! What a host prints, read as lines of strangers: bounded, and nothing but what the protocol has.
+//! Output of a host, read as lines of strangers: bounded, and nothing but what the protocol has.
 
 use ccm_model::{Event, EventLine, Outcome, RunSummary, SessionStarted, Stream, StreamTail, Transaction};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What a push says to the ccm of a host, and what that answers: lines of JSON, and the bytes of a bundle.
+//! Protocol between a push and the ccm of a host: lines of JSON, and the bytes of a bundle.
 //!
 //! ```text
 //! push                                   ccm source receive

@@ -18,12 +18,13 @@ pub(super) fn text(result: &PushResult) -> String {
         .map(|set| {
             let hosts: Vec<_> = set.hosts.iter().map(|at| &result.hosts[*at].name).collect();
             let events: Vec<_> = set
+                .changes
                 .transactions
                 .iter()
                 .map(|found| Event::ResourceFinished(Box::new(found.clone())))
                 .collect();
-            let output: Vec<_> = set.outputs.iter().flat_map(|output| &output.lines).collect();
-            json!({ "hosts": hosts, "events": events, "output": output })
+            let output: Vec<_> = set.changes.outputs.iter().flat_map(|output| &output.lines).collect();
+            json!({ "hosts": hosts, "events": events, "output": output, "ended_early": set.changes.ended_early })
         })
         .collect();
     let hosts: Vec<Value> = result.hosts.iter().map(document).collect();

@@ -1,4 +1,4 @@
-//! What has become of a host, for people.
+//! Texts about the end of a host.
 
 use ccm_push::{EndCause, TranscriptError};
 use ccm_runtime::model::{Outcome, Transaction, escape_control};

@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    /// Says what an interrupt does.
+    /// Writes what an interrupt does.
     pub(super) fn interrupted(&mut self, signal: &str, level: InterruptLevel) {
         let text = match level {
             InterruptLevel::NoFurther => {

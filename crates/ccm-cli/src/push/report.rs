@@ -31,7 +31,7 @@ pub(super) fn text(result: &PushResult) -> String {
 /// Returns the group of all hosts with the same changes.
 fn group(result: &PushResult, set: &ChangeSet) -> String {
     let is = |matches: fn(&Outcome) -> bool| {
-        set.transactions.iter().filter(|found| matches(&found.outcome)).count()
+        set.changes.transactions.iter().filter(|found| matches(&found.outcome)).count()
     };
     let changes = is(Outcome::is_change);
     let failures = is(|outcome| matches!(outcome, Outcome::Failed(_)));
@@ -42,6 +42,9 @@ fn group(result: &PushResult, set: &ChangeSet) -> String {
     }
     if failures > 0 {
         parts.push(counted(failures, "failure"));
+    }
+    if set.changes.ended_early {
+        parts.push("ended early".to_owned());
     }
     if parts.is_empty() {
         parts.push("unchanged".to_owned());
@@ -73,14 +76,14 @@ fn events(set: &ChangeSet) -> String {
     let options =
         TextOptions { verbosity: Verbosity::Normal, screen: report_screen(), ..TextOptions::default() };
     let mut report =
-        TextReport::new(out, options).with_resources(set.transactions.iter().map(|found| &found.id));
-    if let Some(first) = set.transactions.first() {
-        for line in set.outputs.iter().flat_map(|output| &output.lines) {
+        TextReport::new(out, options).with_resources(set.changes.transactions.iter().map(|found| &found.id));
+    if let Some(first) = set.changes.transactions.first() {
+        for line in set.changes.outputs.iter().flat_map(|output| &output.lines) {
             let output = OutputLine { id: first.id.clone(), stream: Stream::Stdout, line: line.clone() };
             report.accept(&Event::OutputReceived(output));
         }
     }
-    for transaction in &set.transactions {
+    for transaction in &set.changes.transactions {
         report.accept(&Event::ResourceFinished(Box::new(transaction.clone())));
     }
     // A buffer takes everything.

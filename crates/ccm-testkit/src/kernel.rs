@@ -16,6 +16,11 @@ pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + S
         apply_filter(&program).unwrap_or_else(|error| panic!("the filter: {error}"));
         body()
     };
-    let ran = std::thread::scope(|scope| scope.spawn(filtered).join());
+    // A test that skips something is named by its thread.
+    let thread =
+        std::thread::Builder::new().name(std::thread::current().name().unwrap_or_default().to_owned());
+    let ran = std::thread::scope(|scope| {
+        thread.spawn_scoped(scope, filtered).unwrap_or_else(|error| panic!("a thread: {error}")).join()
+    });
     ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -221,7 +221,7 @@ fn an_unchanged_resource_is_reported_before_the_run_waits_for_a_command() {
     // Only now can the second command end.
     std::fs::write(&fifo, "").expect("the command reads");
     assert!(next().contains(" exec     waits "));
-    assert!(next().starts_with("      reason: "));
+    assert!(next().starts_with("      because: "));
     assert!(next().starts_with("2 resources"));
     assert_eq!(running.finish().code, 0);
 }

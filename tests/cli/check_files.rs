@@ -63,9 +63,11 @@ fn each_format_has_every_outcome() {
     assert_snapshot!("check_json", serde_json::to_string_pretty(&document).expect("a text"));
     let called = checked(&scratch, &["goss.yaml", "--format", "nagios"]);
     let (line, values) = called.stdout.split_once('|').expect("performance data");
+    assert_eq!(called.code, 2);
     assert_eq!(
-        (called.code, line),
-        (2, "CRITICAL: 3 of 5 failed: file here mode, file gone exists, matching a # <b> ¦ c matches")
+        line,
+        "CRITICAL: 3 of 5 failed: file here mode (expected 0600, found 0644), file gone exists (expected true, found \
+         false), matching a # <b> ¦ c matches (expected text, a list or a map, found an integer `5`)"
     );
     assert!(values.starts_with("total=5;;;0 failed=3;;;0 skipped=1;;;0 unknown=0;;;0 duration="), "{values}");
     assert_eq!(values.lines().count(), 4, "{values}");

@@ -141,7 +141,7 @@ mod tests {
         let wide = "\
 AGE  TOOK  RUN            BY              MANIFEST
 3h   12ms  01a200c1-277e  ccm-apply@site  /srv/manifests/of/the/team/web.yaml
-12m  1.2s  01a200c1-277f  ada             /srv/日本語/日本語/日.../日本語.yaml
+12m  1.2s  01a200c1-277f  ada             /srv/日本語/日本語/日本語/日本語.yaml
 ";
         for (width, is_unicode, expected) in [
             (None, true, wide),
@@ -174,7 +174,7 @@ AGE  TOOK  RUN            BY
 3h   12ms  01a200c1-277e  ccm-apply@site
   /srv/manifests/of/the/team/web.yaml
 12m  1.2s  01a200c1-277f  ada
-  /srv/日本語/日本語/日.../日本語.yaml
+  /srv/日本語/日本語/日本語/日本語.yaml
 ",
             ),
             (

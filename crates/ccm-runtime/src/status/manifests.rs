@@ -129,15 +129,16 @@ impl SessionStatus {
 }
 
 impl PendingRefreshes {
-    /// Leaves out what belongs to other manifests than the one that is asked for.
+    /// Leaves out what belongs to other manifests than the one that is asked for. A ledger that names none may be that of each.
     #[must_use]
     pub fn of_manifest(mut self, only: Option<&Path>) -> Self {
         for ledger in &mut self.ledgers {
             ledger.refreshes.retain(|refresh| is_selected(&refresh.manifest, only));
         }
         self.ledgers.retain(|ledger| {
-            let mut named = ledger.manifests.iter().chain(&ledger.key);
-            !ledger.refreshes.is_empty() || named.any(|manifest| is_selected(manifest, only))
+            let mut named = ledger.manifests.iter().chain(&ledger.key).peekable();
+            let is_unnamed = named.peek().is_none();
+            is_unnamed || !ledger.refreshes.is_empty() || named.any(|manifest| is_selected(manifest, only))
         });
         self
     }

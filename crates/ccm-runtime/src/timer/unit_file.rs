@@ -292,7 +292,7 @@ mod tests {
         for (text, sum) in [
             (
                 service(&request, UnitScope::System),
-                "6adfa24015ce65253e237738d3654ffd2ceda299410dbbb376036eb8a8c38307",
+                "494606638d3f68eb14651f3eaaefe8d0ccae29604d39954a710dff2f8a99555f",
             ),
             (
                 timer(&request, UnitScope::System),
@@ -300,7 +300,7 @@ mod tests {
             ),
             (
                 service(&request, UnitScope::User),
-                "bf6b4152bc5300e5e168ad1073259a89c89b0f6a1f09edf044442dc9673bd5ba",
+                "9185753a74536a7ef04b51af1c540402386b6c808ded8f52c65ad03cd6d4c6aa",
             ),
             (
                 timer(&request, UnitScope::User),

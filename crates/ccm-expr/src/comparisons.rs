@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::tree::{NodeId, NodeKind, Operator, SyntaxTree};
+use crate::tree::{ExprNode, NodeId, NodeKind, Operator, SyntaxTree};
 use crate::{Value, functions};
 
 /// Comparison of a value with a constant.
@@ -46,22 +46,22 @@ pub enum Relation {
 }
 
 /// Value that may be compared.
-struct Subject {
-    path: Vec<String>,
-    case: Option<LetterCase>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Name and constant keys, as in [`Comparison`].
+    pub path: Vec<String>,
+    /// Case that a function gives the value.
+    pub case: Option<LetterCase>,
+}
+
+/// Returns the value of the whole expression, unless it is computed.
+pub(crate) fn subject(tree: &SyntaxTree) -> Option<Subject> {
+    Collector::new(tree).subject(tree.root)
 }
 
 /// Collects the comparisons.
 pub(crate) fn collect(tree: &SyntaxTree) -> Vec<Comparison> {
-    let mut collector = Collector { tree, variables: Vec::new(), found: Vec::new() };
-    collector.variables = tree
-        .nodes
-        .iter()
-        .filter_map(|node| match node.kind {
-            NodeKind::Let { slot, value, .. } => Some((slot, value)),
-            _ => None,
-        })
-        .collect();
+    let mut collector = Collector::new(tree);
     for (id, node) in (0..).zip(&tree.nodes) {
         match &node.kind {
             NodeKind::Binary(operator, left, right) => collector.operation(*operator, *left, *right),
@@ -87,7 +87,16 @@ struct Collector<'t> {
     found: Vec<Comparison>,
 }
 
-impl Collector<'_> {
+impl<'t> Collector<'t> {
+    fn new(tree: &'t SyntaxTree) -> Self {
+        let variable = |node: &ExprNode| match node.kind {
+            NodeKind::Let { slot, value, .. } => Some((slot, value)),
+            _ => None,
+        };
+        let variables = tree.nodes.iter().filter_map(variable).collect();
+        Self { tree, variables, found: Vec::new() }
+    }
+
     fn operation(&mut self, operator: Operator, left: NodeId, right: NodeId) {
         let (relation, mirrored) = match operator {
             Operator::Equal | Operator::NotEqual => (Relation::Equal, Some(Relation::Equal)),

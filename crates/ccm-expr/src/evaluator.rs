@@ -155,7 +155,10 @@ impl Evaluator<'_, '_> {
         let value = self.value(operand)?;
         match (prefix, value) {
             (Prefix::Not, Value::Bool(boolean)) => Ok(Value::Bool(!boolean)),
-            (Prefix::Not, other) => Err(self.expected(operand, "a boolean", &other)),
+            (Prefix::Not, other) => {
+                let hint = "write `not (A == B)`: `not` binds more tightly than a comparison";
+                Err(self.expected(operand, "a boolean", &other).with_hint(hint))
+            }
             (Prefix::Plus, value) => Ok(value),
             (Prefix::Minus, Value::Int(number)) => match number.checked_neg() {
                 Some(number) => Ok(Value::Int(number)),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::comparisons::{self, Comparison};
+use crate::comparisons::{self, Comparison, Subject};
 use crate::mentions::{self, Mentions};
 use crate::tree::{NodeKind, SyntaxTree};
 use crate::{Error, ParseContext, Scope, Value, evaluator, lexer, parser};
@@ -37,6 +37,11 @@ impl Expression {
     /// Returns the comparisons with constants in the expression, without evaluating anything.
     pub fn comparisons(&self) -> Vec<Comparison> {
         comparisons::collect(&self.0)
+    }
+
+    /// Returns the name and the keys that the whole expression stands for, unless it computes its value.
+    pub fn subject(&self) -> Option<Subject> {
+        comparisons::subject(&self.0)
     }
 
     /// Returns the bytes of each comment that begins with `//` and ends its line or the text.

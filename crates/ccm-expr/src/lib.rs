@@ -27,7 +27,7 @@ mod time;
 mod tree;
 mod value;
 
-pub use comparisons::{Comparison, LetterCase, Relation, lookup_path};
+pub use comparisons::{Comparison, LetterCase, Relation, Subject, lookup_path};
 pub use error::{Cause, Error, Stage};
 pub use expression::Expression;
 pub use functions::{FunctionDoc, reference};

@@ -132,6 +132,12 @@ impl<'t> Parser<'t, '_> {
         };
         let error = Error::syntax(range, format!("expected {expected}, found {found}"));
         match self.current.kind {
+            TokenKind::Assign if self.text[self.current.range().end..].starts_with('~') => {
+                error.with_hint("write `matches` to compare with a regular expression")
+            }
+            TokenKind::Bang if self.text[self.current.range().end..].starts_with('~') => {
+                error.with_hint("write `not matches` to compare with a regular expression")
+            }
             TokenKind::Assign => error.with_hint("compare values with `==`; `=` belongs to `let`"),
             TokenKind::Hash | TokenKind::Dot => {
                 error.with_hint("use `#` and `.name` only in predicates of functions like filter()")
@@ -364,7 +370,10 @@ impl<'t> Parser<'t, '_> {
     fn branches(&mut self) -> ExprResult<Operand> {
         let keyword = self.advance()?;
         let condition = self.expression(LOOSEST)?;
-        self.expect(TokenKind::LeftBrace, "`{`")?;
+        if !self.at(TokenKind::LeftBrace) {
+            return Err(self.unexpected("`{`").with_hint("write `CONDITION ? A : B`"));
+        }
+        self.advance()?;
         let then = self.sequence()?;
         self.expect(TokenKind::RightBrace, "`}`")?;
         self.expect(TokenKind::Else, "`else`")?;

@@ -8,8 +8,12 @@ use crate::evaluator::NoResult;
 use crate::functions::{Builtin, Signature};
 use crate::lexer::Token;
 use crate::static_type::{Base, StaticType};
-use crate::tree::{Operator, Prefix};
+use crate::tree::{NodeKind, Operator, Prefix};
 use crate::{Value, pattern};
+
+/// Advice on a comparison of a number with text.
+const BETWEEN_KINDS: &str =
+    "turn the text into a number with int(…) or float(…), or the number into text with string(…)";
 
 impl Parser<'_, '_> {
     pub(super) fn check_prefix(
@@ -63,9 +67,7 @@ impl Parser<'_, '_> {
             return error.with_hint(hint);
         }
         match operator {
-            Operator::Equal | Operator::NotEqual if one_text && one_number => error.with_hint(
-                "turn the text into a number with int(…) or float(…), or the number into text with string(…)",
-            ),
+            Operator::Equal | Operator::NotEqual if one_text && one_number => error.with_hint(BETWEEN_KINDS),
             Operator::Matches | Operator::Contains | Operator::StartsWith | Operator::EndsWith
                 if left.static_type.is_bool() =>
             {
@@ -74,7 +76,30 @@ impl Parser<'_, '_> {
             Operator::Contains if left.static_type.is_list() => {
                 error.with_hint("write `element in list` to search a list")
             }
+            Operator::Or | Operator::And if right.static_type.is_text() || left.static_type.is_text() => {
+                error.with_hint(self.boolean_of_text(operator, sign, left, right))
+            }
             _ => error,
+        }
+    }
+
+    /// Returns advice on `A == 'x' or 'y'`, `A or 'default'` and `A and 'x' or 'y'`.
+    fn boolean_of_text(&self, operator: Operator, sign: &str, left: Operand, right: Operand) -> String {
+        let written = |operand: Operand| &self.text[self.range_of(operand.node)];
+        match (operator, &self.nodes[left.node as usize].kind) {
+            (_, NodeKind::Binary(equals @ (Operator::Equal | Operator::NotEqual), subject, _)) => {
+                let subject = &self.text[self.range_of(*subject)];
+                let equals = if *equals == Operator::Equal { "==" } else { "!=" };
+                format!(
+                    "compare each value: `{} {sign} {subject} {equals} {}`",
+                    written(left),
+                    written(right)
+                )
+            }
+            (Operator::Or, _) if !left.static_type.is_bool() => {
+                format!("write `{} ?? {}` for a default", written(left), written(right))
+            }
+            _ => "write `CONDITION ? A : B` to choose a value".to_owned(),
         }
     }
 
@@ -96,7 +121,12 @@ impl Parser<'_, '_> {
             return Ok(Base::Bool.into());
         }
         let message = format!("expected {expected}, found {}", needle.name());
-        Err(Error::compile(self.range_of(left.node), message))
+        let error = Error::compile(self.range_of(left.node), message);
+        let element = whole.is_list().then(|| whole.element());
+        let is_number_and_text = element.is_some_and(|element| {
+            needle.is_text() && element.is_number() || needle.is_number() && element.is_text()
+        });
+        Err(error.with_hint_if(is_number_and_text, BETWEEN_KINDS))
     }
 
     pub(super) fn check_conditional(

@@ -36,7 +36,9 @@ impl AssignmentError {
     /// Hint on the syntax.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoEquals | Self::NoKey => "write an assignment such as `port=8080` or `web.port=8080`",
+            Self::NoEquals | Self::NoKey => {
+                "write `KEY=VALUE`, such as `port=8080`, or `web.port=8080` for a key within a map"
+            }
             Self::EmptyPart => {
                 "remove the extra dot, or write `\\.` for a dot that belongs to a key, in quotes: `'a\\.b=1'`"
             }

@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 
 use crate::layers::ValueSource;
 
-pub use effect::LOWER_CASE_FACTS;
+pub use effect::entry_for;
 pub use level_path::{LevelPathError, level_of, level_path};
 pub use levels::{LevelMerge, LevelMerges, layers};
 pub use read::read;

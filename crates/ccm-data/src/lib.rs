@@ -10,6 +10,7 @@
 pub mod annotations;
 pub mod assignment;
 pub mod dotenv;
+pub mod fact_words;
 pub mod facts;
 pub mod hierarchy;
 pub mod interpolation;

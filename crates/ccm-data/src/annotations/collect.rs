@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, Span, closest, listed};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, Span, closest, escape_control, listed,
+};
 
 use super::comments::{self, Comment};
 use super::{Annotation, AnnotationKind};
@@ -31,6 +33,8 @@ pub fn collect(
         let parsed = read(source_text, &comment);
         if may_lack_sign && lacks_sign(source_text, &comment) {
             without_sign.push(comment.clone());
+        } else if may_lack_sign && let Some(text) = unsigned(source_text, &comment) {
+            diagnostics.push(unsigned_warning(text, &comment));
         }
         match comment.above {
             Some(key) => above.entry(key).or_default().extend(parsed),
@@ -104,7 +108,32 @@ const SENSITIVE: &str = "sensitive";
 fn may_lack_sign(key: &NodeKey, source_text: &str) -> bool {
     let rest_of_text = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
     // The first letter may be a capital.
-    memchr::memmem::find(rest_of_text, &SENSITIVE.as_bytes()[1..]).is_some()
+    let words = [&SENSITIVE.as_bytes()[1..], b"# require", b"# validate", b"# merge"];
+    words.into_iter().any(|word| memchr::memmem::find(rest_of_text, word).is_some())
+}
+
+/// Returns an annotation that lacks its `@`, of those that are no secret: `require`, `validate isInt(value)`, `merge deep`.
+fn unsigned<'t>(source_text: &'t str, comment: &Comment) -> Option<&'t str> {
+    let text = source_text.get(comment.span.range())?.trim();
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let is_annotation = match word {
+        "require" => rest.is_empty(),
+        // Prose has no comparison and no call.
+        "validate" => {
+            let is_word = |part: char| part.is_alphanumeric() || part == '_';
+            rest.split(|part| !is_word(part)).any(|word| word == "value")
+                && rest.contains(['(', '=', '<', '>'])
+        }
+        "merge" => LevelMerge::of(rest).is_some(),
+        _ => false,
+    };
+    (is_annotation && comment.above.is_some()).then_some(text)
+}
+
+fn unsigned_warning(text: &str, comment: &Comment) -> Diagnostic {
+    let message = "this comment is no annotation, because it lacks the `@`, and has no effect";
+    Diagnostic::warning(DiagnosticKind::NoEffect, comment.span, message)
+        .with_hint(format!("write `# @{}`", escape_control(text)))
 }
 
 /// Returns `true` if a comment is the word `sensitive`, and no prose about it.

@@ -1,21 +1,12 @@
 //! Overrides that no entry of `order` can select, and entries that can select none.
 
+use ccm_expr::{Expression, Function, LetterCase, ParseContext};
 use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Span, Wildcard, Wildcards, closest, escape_control};
 
 use super::{EntryOutcome, Hierarchy, Merge, OrderEntry};
+use crate::fact_words::{self, LOWER_CASE_FACTS};
 use crate::interpolation::{SplitText, TextPart, split};
 use crate::layers::ValueSource;
-
-/// Facts that are always in lower case. Facter has them with a capital.
-pub const LOWER_CASE_FACTS: [&str; 7] = [
-    "host.info.platformFamily",
-    "host.info.platform",
-    "host.info.os",
-    "host.info.platformCodename",
-    "host.info.initSystem",
-    "host.info.virtualizationSystem",
-    "host.info.virtualizationRole",
-];
 
 /// Name of the only entry of `order` where a manifest has overrides and no hierarchy.
 pub(super) const DEFAULT: &str = "default";
@@ -47,7 +38,7 @@ impl Hierarchy {
             let message = format!(
                 "`overrides` have no effect: there is no `hierarchy`, and no override is called `{DEFAULT}`"
             );
-            let hint = format!("write `hierarchy: {{order: [{}]}}`", escape_control(&names[0].text));
+            let hint = format!("write `hierarchy: {{order: [{}]}}`", quoted_entry(&names[0].text));
             return vec![Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message).with_hint(hint)];
         }
         if self.is_incomplete || self.order.len() > MAX_COMPARED || names.len() > MAX_COMPARED {
@@ -120,10 +111,33 @@ impl Hierarchy {
                 None if self.is_implied => {
                     warning.with_hint("without `hierarchy`, only the override `default` applies")
                 }
-                None => warning.with_hint(format!("add `{}` to `order`", escape_control(&name.text))),
+                None => warning.with_hint(format!("add `{}` to `order`", quoted_entry(&name.text))),
             });
         }
+        warnings.extend(self.other_case(names, outcomes));
         warnings
+    }
+
+    /// Returns warnings about overrides whose names differ only in the case of letters from a level of this machine.
+    fn other_case(&self, names: &[&NodeKey], outcomes: &[EntryOutcome]) -> Vec<Diagnostic> {
+        let differs = |level: &str, name: &str| level != name && level.to_lowercase() == name.to_lowercase();
+        let warning = |(entry, outcome): (&OrderEntry, &EntryOutcome)| {
+            let EntryOutcome::NotFound { name: level, .. } = outcome else { return None };
+            let name = names.iter().find(|name| differs(level, &name.text))?;
+            // What can't be the name on any machine is reported as such.
+            if !EntryPattern::of(&entry.text).matches(&name.text) {
+                return None;
+            }
+            let (level, written) = (escape_control(level), escape_control(&name.text));
+            let message = format!("this machine has the level `{level}`, and not `{written}`");
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, name.span, message);
+            Some(
+                warning
+                    .with_hint("write both in the same case of letters")
+                    .with_label(entry.span, "this entry"),
+            )
+        };
+        self.order.iter().zip(outcomes).filter_map(warning).collect()
     }
 
     /// Returns the warning about an entry that every machine has, and that therefore hides others or wins over them.
@@ -190,18 +204,48 @@ impl Hierarchy {
     }
 }
 
-/// Names that an entry of `order` can have: literal texts, with any text for each expression.
-struct EntryPattern {
-    /// Literal text before the first expression, and that behind each expression.
-    literals: Vec<String>,
-    /// `true` if the only expression is a fact that has no capitals.
-    is_lower_case: bool,
+/// Prefixes of levels, with the fact that people mean.
+const PREFIXES: [(&[&str], &str); 6] = [
+    (&["family", "osfamily", "os_family"], "host.info.platformFamily"),
+    (&["os", "platform", "distro", "distribution"], "host.info.platform"),
+    (&["host", "hostname", "node", "nodes"], "host.info.hostname"),
+    (&["arch"], "host.info.kernelArch"),
+    (&["codename", "release"], "host.info.platformCodename"),
+    (&["virtual"], "host.info.virtualizationRole"),
+];
+
+/// Returns the entry of `order` that has a level as its name on the machines that it is for: for `family:debian`, the family
+/// of each machine. A literal entry would be a level of all machines.
+pub fn entry_for(level: &str) -> String {
+    let Some((prefix, separator)) = level.find([':', '/']).map(|at| (&level[..at], &level[at..=at])) else {
+        return escape_control(level).into_owned();
+    };
+    let is_name = |part: char| part.is_ascii_alphanumeric() || part == '_';
+    if prefix.is_empty() || !prefix.chars().all(is_name) || GENERAL.contains(&prefix) {
+        return escape_control(level).into_owned();
+    }
+    let known = PREFIXES.iter().find(|(words, _)| words.contains(&prefix)).map(|(_, fact)| *fact);
+    format!("{prefix}{separator}{{{{ Facts.{} }}}}", known.unwrap_or(prefix))
 }
 
-impl EntryPattern {
-    fn of(entry: &str) -> Self {
+/// Returns the entry for a level, as an element of a list in YAML.
+fn quoted_entry(level: &str) -> String {
+    let entry = entry_for(level);
+    if entry.contains("{{") { format!("\"{entry}\"") } else { entry }
+}
+
+/// Names that an entry of `order` can have: literal texts, with any text for each expression.
+struct EntryPattern<'e> {
+    /// Literal text before the first expression, and that behind each expression.
+    literals: Vec<String>,
+    /// The only expression.
+    expression: Option<&'e str>,
+}
+
+impl<'e> EntryPattern<'e> {
+    fn of(entry: &'e str) -> Self {
         let mut literals = vec![String::new()];
-        let mut is_lower_case = true;
+        let mut expression = None;
         match split(entry, false) {
             SplitText::Literal => entry.clone_into(&mut literals[0]),
             // The expansion reports the error.
@@ -215,15 +259,14 @@ impl EntryPattern {
                             }
                         }
                         TextPart::Expression { inner, .. } => {
-                            is_lower_case &= has_no_capitals(entry[inner].trim());
+                            expression = Some(&entry[inner]).filter(|_| literals.len() == 1);
                             literals.push(String::new());
                         }
                     }
                 }
             }
         }
-        let is_lower_case = is_lower_case && literals.len() == 2;
-        Self { literals, is_lower_case }
+        Self { literals, expression }
     }
 
     /// Returns the name of an entry without expressions.
@@ -240,15 +283,15 @@ impl EntryPattern {
             let expression = (number > 0).then_some(Wildcard::AnyCharacters);
             expression.into_iter().chain(literal.chars().map(Wildcard::Character))
         });
-        wildcards.collect::<Wildcards>().matches(name) && self.without_capitals(name).is_none()
+        wildcards.collect::<Wildcards>().matches(name) && self.possible(name).is_none()
     }
 
-    /// Returns what is meant by a name that fits the literal texts, and has capitals that the expression never yields.
-    fn without_capitals(&self, name: &str) -> Option<String> {
+    /// Returns what is meant by a name that fits the literal texts, with a value that the expression never yields.
+    fn possible(&self, name: &str) -> Option<String> {
         let [head, tail] = &self.literals[..] else { return None };
         let value = name.strip_prefix(&**head)?.strip_suffix(&**tail)?;
-        let is_in_vain = self.is_lower_case && value.contains(|part: char| part.is_ascii_uppercase());
-        is_in_vain.then(|| format!("{head}{}{tail}", value.to_lowercase()))
+        let meant = possible_value(self.expression?, value)?;
+        Some(format!("{head}{meant}{tail}"))
     }
 
     /// Returns the name that was probably meant by a similar one: for `famly:` and `family:debian`, `famly:debian`.
@@ -256,7 +299,7 @@ impl EntryPattern {
         if let Some(literal) = self.literal() {
             return closest(name, [literal]).map(str::to_owned);
         }
-        if let Some(meant) = self.without_capitals(name) {
+        if let Some(meant) = self.possible(name) {
             return Some(meant);
         }
         let head = self.literals.first()?;
@@ -267,14 +310,26 @@ impl EntryPattern {
     }
 }
 
-/// Returns `true` for an expression that is one fact without capitals, or a text in lower case.
-fn has_no_capitals(expression: &str) -> bool {
-    let fact = expression.strip_prefix("Facts.").or_else(|| {
-        let path = expression.strip_prefix("lookup(")?.strip_suffix(')')?.trim_matches(['\'', '"']);
-        path.strip_prefix("facts.")
-    });
-    fact.is_some_and(|fact| LOWER_CASE_FACTS.contains(&fact))
-        || (expression.starts_with("lower(") && expression.find(')') == Some(expression.len() - 1))
+/// Returns the value that an expression yields in place of one that it never yields, such as `debian` for `Debian`.
+fn possible_value(expression: &str, value: &str) -> Option<String> {
+    let has_capitals = value.contains(|part: char| part.is_ascii_uppercase());
+    // Nearly all names are possible: their expressions are not parsed.
+    if !has_capitals && !fact_words::is_elsewhere(value) {
+        return None;
+    }
+    let functions = [Function { name: "lookup", min_arguments: 1, max_arguments: 2 }];
+    let context = ParseContext { names: &[], functions: &functions };
+    let subject = Expression::parse_with(expression, &context).ok()?.subject()?;
+    let fact = match &subject.path[..] {
+        [root, keys @ ..] if root == "Facts" => keys.join("."),
+        _ => String::new(),
+    };
+    if subject.case == Some(LetterCase::Upper) {
+        return None;
+    }
+    let is_lower = subject.case.is_some() || LOWER_CASE_FACTS.contains(&&*fact);
+    let lower = || (is_lower && has_capitals).then(|| value.to_lowercase());
+    fact_words::meant(&fact, value).map(str::to_owned).or_else(lower)
 }
 
 #[cfg(test)]
@@ -303,6 +358,9 @@ mod tests {
             ("{{ lower(Data.role) }}", "Web", false),
             ("{{ lower(Data.role) + upper(Data.x) }}", "Web", true),
             ("{{ Facts.host.info.hostname }}", "Web1", true),
+            ("family:{{ Facts.host.info.platformFamily }}", "family:redhat", false),
+            ("family:{{ Facts.host.info.platformFamily ?? 'x' }}", "family:rhel", true),
+            ("os:{{ Facts['host'].info?.platform }}", "os:Ubuntu", false),
             ("{{ Facts.host.info.platform }}-{{ Data.role }}", "debian-Web", true),
         ] {
             assert_eq!(EntryPattern::of(entry).matches(name), expected, "{entry} {name}");
@@ -317,8 +375,23 @@ mod tests {
             ("{{ a }}", "web", None),
             ("prdo", "prod", Some("prdo")),
             ("os:{{ Facts.host.info.platform }}", "os:Debian", Some("os:debian")),
+            ("os:{{ Facts.host.info.platformFamily }}", "os:RedHat", Some("os:rhel")),
         ] {
             assert_eq!(EntryPattern::of(entry).near(name).as_deref(), expected, "{entry} {name}");
+        }
+    }
+
+    #[test]
+    fn entries_have_the_fact_of_each_machine() {
+        for (level, expected) in [
+            ("family:debian", "family:{{ Facts.host.info.platformFamily }}"),
+            ("host/web1", "host/{{ Facts.host.info.hostname }}"),
+            ("role:web", "role:{{ Facts.role }}"),
+            ("common", "common"),
+            ("common:x", "common:x"),
+            ("a b:x", "a b:x"),
+        ] {
+            assert_eq!(entry_for(level), expected);
         }
     }
 }

@@ -17,6 +17,7 @@ use super::render::RenderState;
 use super::scan::tokenize;
 use super::syntax_hints::syntax_hint;
 use super::{FUNCTIONS, NAMES};
+use crate::fact_words;
 
 /// Error of ccm that passes through minijinja.
 #[derive(Debug)]
@@ -255,6 +256,12 @@ fn undefined(
                 (Value::Map(_), None) if is_method_of_map(member) => return Some(call_hint(member)),
                 (Value::Text(_), None) if is_method_of_text(member) => return Some(call_hint(member)),
                 (_, None) if member == "length" => return Some("write `value | length`".to_owned()),
+                (Value::Map(_), None)
+                    if name == "Facts" && fact_words::of_other_program(&members.join(".")).is_some() =>
+                {
+                    let meant = fact_words::of_other_program(&members.join("."))?;
+                    return Some(format!("write `Facts.{meant}`"));
+                }
                 (Value::Map(map), None) => {
                     return did_you_mean(closest(member, map.keys().map(|key| &**key)));
                 }

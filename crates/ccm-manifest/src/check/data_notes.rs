@@ -175,7 +175,9 @@ fn reason(
     }
     let hint = match hierarchy.near_name(&name) {
         Some((meant, _)) => format!("did you mean `{}.yaml`?", shown(&meant.replace(':', "/"))),
-        None => format!("add an entry such as `{}` to `order`, or remove the file", shown(&name)),
+        None => {
+            format!("add an entry such as `{}` to `order`, or remove the file", hierarchy::entry_for(&name))
+        }
     };
     Some(UnusedFile { message: "no entry of `order` names", hint: Some(hint) })
 }

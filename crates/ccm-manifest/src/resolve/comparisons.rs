@@ -2,64 +2,12 @@
 
 use std::ops::Range;
 
-use ccm_data::hierarchy::LOWER_CASE_FACTS;
+use ccm_data::fact_words::{self, LOWER_CASE_FACTS};
 use ccm_expr::{Comparison, Expression, LetterCase, Relation, Value};
 use ccm_model::DiagnosticKind;
 
 use crate::resolve::eval_context::Doubt;
 use crate::resolve::messages::shown;
-
-/// Words of other programs for the architectures of the kernel, in small letters without signs.
-const ARCHITECTURES: &[(&str, &str)] = &[
-    ("amd64", "x86_64"),
-    ("x64", "x86_64"),
-    ("x8664", "x86_64"),
-    ("arm64", "aarch64"),
-    ("i386", "i686"),
-    ("armhf", "armv7l"),
-    ("ppc64el", "ppc64le"),
-];
-
-/// Words of other programs for families of distributions, in small letters without signs.
-const FAMILIES: &[(&str, &str)] = &[
-    ("redhat", "rhel"),
-    ("redhatenterpriselinux", "rhel"),
-    ("centos", "rhel"),
-    ("rocky", "rhel"),
-    ("rockylinux", "rhel"),
-    ("alma", "rhel"),
-    ("almalinux", "rhel"),
-    ("oracle", "rhel"),
-    ("oraclelinux", "rhel"),
-    ("amazon", "rhel"),
-    ("amazonlinux", "rhel"),
-    ("amzn", "rhel"),
-    ("scientific", "rhel"),
-    ("cloudlinux", "rhel"),
-    ("ubuntu", "debian"),
-    ("linuxmint", "debian"),
-    ("raspbian", "debian"),
-    ("opensuse", "suse"),
-    ("opensuseleap", "suse"),
-    ("sles", "suse"),
-    ("archlinux", "arch"),
-];
-
-/// Words of other programs for distributions, in small letters without signs.
-const PLATFORMS: &[(&str, &str)] = &[
-    ("rhel", "redhat"),
-    ("redhat", "redhat"),
-    ("redhatenterpriselinux", "redhat"),
-    ("oraclelinux", "oracle"),
-    ("rockylinux", "rocky"),
-    ("alma", "almalinux"),
-    ("amzn", "amazon"),
-    ("amazonlinux", "amazon"),
-    ("archlinux", "arch"),
-    ("centosstream", "centos"),
-    ("mint", "linuxmint"),
-    ("raspberrypios", "raspbian"),
-];
 
 /// Facts that are versions, and are texts.
 const VERSIONS: [&str; 3] =
@@ -161,26 +109,17 @@ fn other_word(found: &Comparison, fact: &str, value: &str) -> Option<(String, St
     if found.relation != Relation::Equal || found.case == Some(LetterCase::Upper) {
         return None;
     }
-    let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    let of = |words: &[(&str, &'static str)]| {
-        words.iter().find(|(word, _)| *word == plain).map(|(_, meant)| *meant).filter(|meant| *meant != value)
-    };
     let never = || format!("`{fact}` is never `{}`", shown(value));
     match fact {
         "host.info.kernelArch" => {
             let message = format!("`{fact}` has the words of the kernel, and is never `{}`", shown(value));
-            Some((message, format!("write `{}`", of(ARCHITECTURES)?)))
+            Some((message, format!("write `{}`", fact_words::meant(fact, value)?)))
         }
-        "host.info.platformFamily" => Some((never(), format!("write `{}`", of(FAMILIES)?))),
-        "host.info.platform" => Some((never(), format!("write `{}`", of(PLATFORMS)?))),
+        "host.info.platformFamily" | "host.info.platform" => {
+            Some((never(), format!("write `{}`", fact_words::meant(fact, value)?)))
+        }
         "host.info.os" => {
-            let is_family = FAMILIES.iter().any(|(_, family)| *family == plain) || plain == "redhat";
-            let (name, meant) = match of(FAMILIES).filter(|_| !is_family) {
-                None if is_family && plain == "redhat" => ("platformFamily", "rhel"),
-                None if is_family => ("platformFamily", &*plain),
-                Some(_) => ("platform", of(PLATFORMS).unwrap_or(&plain)),
-                None => return None,
-            };
+            let (name, meant) = fact_words::distribution(value)?;
             let message = format!("`{fact}` is always `linux`, and never `{}`", shown(value));
             Some((message, format!("write `Facts.host.info.{name} == '{meant}'`")))
         }

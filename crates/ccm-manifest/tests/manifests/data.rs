@@ -68,7 +68,7 @@ fn data_files_and_assignments_override_the_data() {
     );
     for written in ["=5", "x"] {
         let actual = Machine::default().assignment(written).reported(&with("data: {a: 1}"));
-        assert_eq!(actual, [" syntax | port=8080, web.port=8080"]);
+        assert_eq!(actual, [" syntax | KEY=VALUE, port=8080, web.port=8080"]);
     }
     let actual = Machine::default().hiera("f.yaml", "dta: {a: 1}").reported(&with(""));
     assert_eq!(actual, ["f.yaml:1:1 unknown-key | data"]);

@@ -27,7 +27,7 @@ fn overrides_without_a_hierarchy_apply_by_default() {
         (
             "data: {a: 1}\noverrides: {'os:debian': {a: 2}}",
             r#"{"a":1}"#,
-            vec!["2:1 warning: no-effect | hierarchy: {order: [os:debian]}"],
+            vec!["2:1 warning: no-effect | hierarchy: {order: [\"os:{{ Facts.host.info.platform }}\"]}"],
         ),
         (
             "data: {a: 1}\noverrides: {default: {a: 2}, other: {a: 3}}",
@@ -53,7 +53,7 @@ fn overrides_and_entries_without_a_match_are_pointed_out() {
         ),
         (
             "data: {a: 1}\nhierarchy: {order: ['os:{{ Facts.os }}']}\noverrides: {'role:web': {a: 2}}",
-            &["3:13 warning: no-effect | role:web, order"],
+            &["3:13 warning: no-effect | \"role:{{ Facts.role }}\", order"],
         ),
         // One typo gives one warning.
         (

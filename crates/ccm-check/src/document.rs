@@ -1,5 +1,6 @@
 //! Goss documents to rules, with every error at its location.
 
+mod impossible;
 mod includes;
 mod rule_body;
 mod settings;

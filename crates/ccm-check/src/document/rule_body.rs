@@ -4,7 +4,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, Severity};
 use ccm_properties::{PropertyValue as _, expected};
 
 use super::settings::{COMMON, Settings, name_errors};
-use super::{subject, unknown_key};
+use super::{impossible, subject, unknown_key};
 use crate::kinds::{Attribute, AttributeSpec, RuleKind, ValueType};
 use crate::matcher::MatcherReader;
 use crate::rule::{Assertion, Rule};
@@ -49,6 +49,7 @@ pub(super) fn read(kind: RuleKind, entry: &NodeEntry, matchers: &mut MatcherRead
         let hint = format!("every `{}` rule judges it before its other attributes", kind.name());
         matchers.found.push(error.with_hint(hint));
     }
+    impossible::report(kind, body, &mut matchers.found);
     let order = |assertion: &Assertion| {
         kind.attributes().iter().position(|spec| spec.attribute == assertion.attribute)
     };

@@ -1,7 +1,7 @@
 //! Settings of a rule to its subject.
 
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, DiagnosticKind, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Span, escape_control};
 use ccm_properties::is_web_address;
 
 use super::settings::Settings;
@@ -89,6 +89,16 @@ fn address(text: &str, span: Span, settings: &Settings<'_>, found: &mut Vec<Diag
     Subject::Addr { protocol, address: address.to_owned(), local_address }
 }
 
+/// Returns the port of a URL if it is no number of a port.
+fn wrong_port(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let (_, port) = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'))?;
+    let is_port = port.is_empty() || port.parse::<u16>().is_ok_and(|number| number > 0);
+    (!is_port).then_some(port)
+}
+
 /// Returns `true` for a host name, an IPv4 address or an IPv6 address in brackets.
 fn is_host(host: &str) -> bool {
     match host.strip_prefix('[') {
@@ -117,6 +127,10 @@ fn name(text: &str, span: Span, settings: &Settings<'_>, found: &mut Vec<Diagnos
 fn request(url: String, span: Span, settings: &Settings<'_>, found: &mut Vec<Diagnostic>) -> HttpRequest {
     if !is_web_address(&url) {
         Settings::refuse(&url, span, "a web address", "write a URL such as `https://example.org/`", found);
+    } else if let Some(port) = wrong_port(&url) {
+        let message = format!("`{}` is not a port", escape_control(port));
+        let error = Diagnostic::error(DiagnosticKind::InvalidValue, span, message);
+        found.push(error.with_hint("write a number between 1 and 65535 behind the host"));
     }
     let (username, password) = (settings.text("username", found), settings.any_text("password", found));
     if let (None, Some(node)) = (&username, settings.node("password")) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Position, Span};
+use crate::{Position, Span, escape_control};
 
 /// A value and its location in a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -260,7 +260,7 @@ impl Node {
             NodeValue::Map(_) => "a map".to_owned(),
             NodeValue::Scalar(scalar) => {
                 let shown: String = scalar.text.chars().take(40).collect();
-                let shown = shown.escape_debug();
+                let shown = escape_control(&shown);
                 let dots = if scalar.text.chars().nth(40).is_some() { "…" } else { "" };
                 match scalar.kind() {
                     ScalarKind::Null => "nothing".to_owned(),

@@ -42,7 +42,7 @@ impl<const MIN: i64, const MAX: i64> PropertyValue for Integer<MIN, MAX> {
         if (MIN..=MAX).contains(&number) {
             return Some(Self(number));
         }
-        let error = ValueError::new(format!("must be between {MIN} and {MAX}, found {number}"));
+        let error = ValueError::new(format!("expected a number between {MIN} and {MAX}, found {number}"));
         errors.push(error.at(node.span));
         None
     }

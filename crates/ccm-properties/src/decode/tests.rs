@@ -303,7 +303,11 @@ fn a_section_keeps_what_is_right_beside_every_error() {
     ]));
     assert_eq!(
         errors,
-        ["3 the text is empty", "4 expected text, found nothing", "5 must be between 1 and 3, found 4"]
+        [
+            "3 the text is empty",
+            "4 expected text, found nothing",
+            "5 expected a number between 1 and 3, found 4"
+        ]
     );
 }
 

@@ -155,7 +155,7 @@ fn wrong_values_are_errors() {
             "limits: {calls: many}\n",
             "2:17 expected a number of calls in a time, found `many` | write the number and the time, such as `60/1m`",
         ),
-        ("limits: {parallel: 0}\n", "2:20 must be between 1 and 1000, found 0"),
+        ("limits: {parallel: 0}\n", "2:20 expected a number between 1 and 1000, found 0"),
         (
             "sandbox: {profiles: {x: {memory: lots}}}\n",
             "2:34 `lots` is not a size | write a size such as `256MiB`",

@@ -22,6 +22,7 @@ pub fn notes(catalog: &Catalog, order: &[ResourceIndex]) -> Vec<Diagnostic> {
         .collect();
     let mut notes = Vec::new();
     notes.extend(managed.iter().filter_map(|resource| always_changes(resource)));
+    notes.extend(managed.iter().filter_map(|resource| contradicting_guards(resource)));
     notes.extend(managed.iter().filter_map(|resource| template_in_content(resource)));
     notes.extend(unit_files_after_services(&managed));
     notes.extend(accounts_after_files(&managed));
@@ -48,15 +49,36 @@ fn always_changes(exec: &Resource) -> Option<Diagnostic> {
     })
 }
 
+/// Returns the note on an exec that runs if a command succeeds, unless the same command succeeds.
+fn contradicting_guards(exec: &Resource) -> Option<Diagnostic> {
+    let guards = |name: &str| {
+        let node = exec.properties.get(name).filter(|_| &*exec.id.type_name == "exec");
+        let all = node.map(|node| node.as_list().unwrap_or(std::slice::from_ref(node)));
+        all.unwrap_or_default().iter().filter_map(Node::as_text)
+    };
+    guards("onlyif").find(|guard| guards("unless").any(|other| other == *guard))?;
+    let message = format!("{} never runs: `onlyif` and `unless` have the same command", exec.id);
+    let span = exec.properties.get("unless").map_or(exec.span, |node| node.span);
+    Some(Diagnostic::note(DiagnosticKind::NoEffect, span, message).with_hint("remove one of them"))
+}
+
 /// Returns the note on a file whose content has tags of a template, which stay as they are.
 fn template_in_content(file: &Resource) -> Option<Diagnostic> {
     let content = text_of(file, "content").filter(|_| &*file.id.type_name == "file")?;
     let has_tags = ["{% for ", "{% if ", "{% set ", "{% include "].iter().any(|tag| content.contains(tag));
-    (has_tags && content.contains("%}")).then(|| {
-        let message = format!("the content of {} has `{{% … %}}`, but `content` is no template", file.id);
-        Diagnostic::note(DiagnosticKind::NoEffect, file.span, message)
-            .with_hint("put the text into a file NAME.j2, and write `source: NAME.j2`")
-    })
+    let note = |tags: &str, hint: &str| {
+        let message = format!("the content of {} has `{tags}`, but `content` is no template", file.id);
+        Diagnostic::note(DiagnosticKind::NoEffect, file.span, message).with_hint(hint)
+    };
+    if has_tags && content.contains("%}") {
+        return Some(note("{% … %}", "put the text into a file NAME.j2, and write `source: NAME.j2`"));
+    }
+    // A variable of Puppet, in a template and in data. Templates of other programs have other tags too.
+    let of_puppet = [("<%= @", "%>", "<%= @… %>"), ("%{::", "}", "%{::…}"), ("%{facts.", "}", "%{facts.…}")];
+    of_puppet
+        .iter()
+        .find(|(start, end, _)| content.contains(start) && content.contains(end))
+        .map(|(_, _, tags)| note(tags, "write `{{ Data.KEY }}` or `{{ Facts.host.info.KEY }}` for a value"))
 }
 
 /// Returns the notes on services that a run reaches before their unit files.

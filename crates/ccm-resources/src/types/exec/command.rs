@@ -82,7 +82,8 @@ fn split_error(property: &'static str, error: SplitError) -> PropertyError {
         }
         SplitErrorKind::Backslash => "write `\\\\` for a backslash",
     };
-    PropertyError::new(DiagnosticKind::Syntax, property, error.to_string()).with_hint(hint).at_byte(error.at)
+    let message = format!("`{property}` can't be split into words: {error}");
+    PropertyError::new(DiagnosticKind::Syntax, property, message).with_hint(hint).at_byte(error.at)
 }
 
 impl Exec {
@@ -332,7 +333,13 @@ fn command_line(
     text: &str,
     property: &'static str,
 ) -> Result<CommandLine, PropertyError> {
-    let nothing = || PropertyError::new(DiagnosticKind::Missing, property, Exec::nothing_to_run(syntax));
+    let nothing = || match property {
+        "onlyif" | "unless" => {
+            PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is empty"))
+                .with_hint(format!("write a command, or remove `{property}`"))
+        }
+        _ => PropertyError::new(DiagnosticKind::Missing, property, Exec::nothing_to_run(syntax)),
+    };
     if let Some(byte) = text.find('\0') {
         return Err(PropertyError::new(
             DiagnosticKind::InvalidValue,

@@ -140,11 +140,31 @@ fn unit(text: &str) -> Option<Finding> {
     Some(Finding { range, message, hint: hint.unwrap_or_default() })
 }
 
+/// Files that only root and a group may read, with the usual mode.
+const SECRET_FILES: [(&str, u32); 5] = [
+    ("/etc/shadow", 0o640),
+    ("/etc/gshadow", 0o640),
+    ("/etc/shadow-", 0o600),
+    ("/etc/gshadow-", 0o600),
+    ("/etc/sudoers", 0o440),
+];
+
 /// Returns the warning about a mode with which others can change what root or a user trusts.
 fn mode_warning(path: &str, mode: u32, resource: &Resource) -> Option<Diagnostic> {
     let is_of_ssh = path.contains("/.ssh/");
     let is_trusted = TRUSTED.iter().any(|directory| path.starts_with(directory));
-    let (message, least) = if is_of_ssh && mode & 0o022 != 0 {
+    if mode & 0o700 == 0 && mode & 0o077 != 0 {
+        let message = format!("with `mode: {mode:04o}` the owner has no rights, and others have some");
+        let span = resource.properties.get("mode").map_or(resource.span, |node| node.span);
+        let warning = Diagnostic::warning(DiagnosticKind::Unprotected, span, message);
+        return Some(
+            warning.with_hint("write the digit of the owner before those of the others: `mode: \"0640\"`"),
+        );
+    }
+    let secret = SECRET_FILES.iter().find(|(secret, _)| path == *secret).map(|(_, mode)| *mode);
+    let (message, least) = if let Some(least) = secret.filter(|_| mode & 0o007 != 0) {
+        (format!("with `mode: {mode:04o}` every user can read it"), least)
+    } else if is_of_ssh && mode & 0o022 != 0 {
         (format!("sshd refuses what others can change, as with `mode: {mode:04o}`"), mode & !0o022)
     } else if is_trusted && mode & 0o002 != 0 && mode & 0o1000 == 0 {
         (format!("with `mode: {mode:04o}` every user can change it"), mode & !0o002)

@@ -53,6 +53,14 @@ impl MountEnsure {
     }
 }
 
+/// Returns the error of a file system that does not exist.
+fn fstype_error(fstype: &str) -> Option<PropertyError> {
+    let is_misspelt =
+        fstype.strip_prefix("ext").is_some_and(|number| number.len() == 1 && !"234".contains(number));
+    let message = || format!("there is no file system `{fstype}`");
+    is_misspelt.then(|| PropertyError::invalid("fstype", message(), "use `ext2`, `ext3` or `ext4`"))
+}
+
 impl DesiredMount {
     pub(super) fn build(resource: &Resource, written: MountProperties) -> Result<Self, Vec<PropertyError>> {
         let mount_point = resource.id.name.to_string();
@@ -82,6 +90,7 @@ impl DesiredMount {
                 "use `line` for /etc/fstab, and `exec` with `swapon` and a guard",
             ));
         }
+        errors.extend(written.fstype.as_ref().and_then(|fstype| fstype_error(&fstype.0)));
         if !errors.is_empty() {
             return Err(errors);
         }

@@ -35,9 +35,9 @@ fn valid_execs_have_no_errors() {
 #[test]
 fn invalid_properties_are_rejected() {
     for (properties, expected) in [
-        (&[("command", "echo 'a")][..], "syntax command | …"),
-        (&[("command", "echo \"a")], "syntax command | …"),
-        (&[("command", "echo a\\")], r"syntax command | \\"),
+        (&[("command", "echo 'a")][..], "syntax command command | …"),
+        (&[("command", "echo \"a")], "syntax command command | …"),
+        (&[("command", "echo a\\")], r"syntax command command | \\"),
         (&[("unless", "test 'a")], "syntax unless | …"),
         (&[("onlyif", "[true|test \"a]")], "syntax onlyif | …"),
         (&[("unless", "true")], "invalid-value unless | unless: test -e /path, control"),
@@ -132,7 +132,7 @@ fn an_empty_command_is_the_name() {
         let transaction = Machine::new().apply(exec("true", &[("command", ""), ("provider", provider)]));
         assert_eq!(transaction.outcome, Outcome::Changed);
     }
-    assert_eq!(errors_of(&exec("it's a name", &[("command", "")])), ["syntax command | …"]);
+    assert_eq!(errors_of(&exec("it's a name", &[("command", "")])), ["syntax command command | …"]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn what_is_written_can_not_forge_a_hint() {
 
 #[test]
 fn the_name_is_the_command_only_if_there_is_no_other() {
-    assert_eq!(errors_of(&exec("it's a name", &[])), ["syntax command | …"]);
+    assert_eq!(errors_of(&exec("it's a name", &[])), ["syntax command command | …"]);
     assert_eq!(errors_of(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
 }
 

@@ -9,7 +9,7 @@ use ccm_governance::policy::FoundPolicy;
 use ccm_governance::signed::ReadRecord;
 use ccm_host::{Files, STANDARD_INPUT, TextError, absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
-use ccm_model::{Node, SourceId, SourceVersion, normalize};
+use ccm_model::{Node, NodeEntry, NodeMap, SourceId, SourceVersion, closest, normalize};
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
@@ -316,7 +316,7 @@ impl Input {
     pub fn is_manifest(&self) -> bool {
         let parsed = ccm_yaml::parse_any(SourceId(0), &self.request.text, &Limits::default());
         let Ok(Some(root)) = parsed else { return true };
-        root.as_map().is_some_and(|map| map.get("ccm").is_some())
+        root.as_map().is_some_and(|map| map.get("ccm").is_some() || is_meant_as_manifest(map))
     }
 
     /// Returns the absolute path of the manifest; `None` for standard input.
@@ -410,6 +410,22 @@ impl Input {
     pub(crate) fn directory(&self) -> &Path {
         &self.request.directory
     }
+}
+
+/// Returns `true` for a file without `ccm` that is a manifest but for this key: it is misspelt or missing.
+fn is_meant_as_manifest(map: &NodeMap) -> bool {
+    let is_resource = |item: &Node| {
+        let types = ["file", "exec", "package", "service", "apply", "user", "group", "line", "block"];
+        item.as_map().is_some_and(|item| types.iter().any(|name| item.get(name).is_some()))
+    };
+    let has_resources = |map: &NodeMap| {
+        let resources = map.get("resources").and_then(Node::as_list);
+        resources.is_some_and(|items| items.first().is_some_and(is_resource))
+    };
+    let is_misspelt = |entry: &NodeEntry| {
+        closest(&entry.key.text, ["ccm"]).is_some() && entry.value.as_map().is_some_and(has_resources)
+    };
+    has_resources(map) || map.entries().iter().any(is_misspelt)
 }
 
 /// Returns the names of `apply` resources: the `name` of one, or the keys of a list.

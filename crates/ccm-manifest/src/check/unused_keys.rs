@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, closest};
+use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, Span, closest};
 
+use crate::read::data::misplaced_levels;
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::shown;
@@ -16,13 +17,26 @@ use crate::resolve::scope::ManifestScope;
 /// Returns the notes about the keys directly below `data` of all manifests, and about keys that are handed over to them.
 pub(crate) fn notes(manifests: &[ManifestScope], context: &EvalContext<'_>) -> Vec<Diagnostic> {
     let declared = || manifests.iter().filter_map(|manifest| manifest.declared.as_deref());
-    let keys = declared().flat_map(|declared| declared.keys().chain(undeclared(declared)));
+    // A warning tells those that are misspelt.
+    let is_meant = |declared: &DeclaredData, key: &NodeKey| meant_key(declared, key).is_none();
+    let handed_over = move |declared| undeclared(declared).filter(move |key| is_meant(declared, key));
+    let keys = declared().flat_map(|declared| declared.keys().chain(handed_over(declared)));
+    let misplaced: Vec<Span> = declared()
+        .filter_map(|declared| Some((&declared.nodes.data.as_ref()?.value, &declared.nodes)))
+        .flat_map(|(data, nodes)| misplaced_levels(data, nodes).map(|warning| warning.span()))
+        .flatten()
+        .collect();
     let note = |key: &NodeKey| {
         let name = shown(&key.text);
-        Diagnostic::note(DiagnosticKind::NoEffect, key.span, format!("nothing uses `Data.{name}`"))
-            .with_hint(format!("remove `{name}`, or use it"))
+        let note =
+            Diagnostic::note(DiagnosticKind::NoEffect, key.span, format!("nothing uses `Data.{name}`"));
+        note.with_hint(match &*key.text {
+            "overrides" | "hierarchy" => format!("write `{name}:` at the top, beside `data:`"),
+            _ => format!("remove `{name}`, or use it"),
+        })
     };
-    unused(keys.collect(), context).into_iter().map(note).collect()
+    let is_new = |key: &&NodeKey| !misplaced.contains(&key.span);
+    unused(keys.collect(), context).into_iter().filter(is_new).map(note).collect()
 }
 
 /// Warns of keys that are handed over to a manifest, that nothing uses, and that resemble a key of its data.
@@ -30,8 +44,7 @@ pub(crate) fn misspelt(manifests: &[ManifestScope], context: &EvalContext<'_>) -
     let declared = manifests.iter().filter_map(|manifest| manifest.declared.as_deref());
     let pairs: Vec<(&NodeKey, &str)> = declared
         .flat_map(|declared| {
-            let meant = |key: &NodeKey| closest(&key.text, declared.keys().map(|key| &*key.text));
-            undeclared(declared).filter_map(move |key| Some((key, meant(key)?)))
+            undeclared(declared).filter_map(move |key| Some((key, meant_key(declared, key)?)))
         })
         .collect();
     // Most manifests have none, so that no text is searched.
@@ -51,6 +64,11 @@ pub(crate) fn misspelt(manifests: &[ManifestScope], context: &EvalContext<'_>) -
 /// Returns the keys that are handed over to a manifest and that its own data lacks.
 fn undeclared(declared: &DeclaredData) -> impl Iterator<Item = &NodeKey> {
     declared.passed.iter().filter(|key| !declared.keys().any(|known| known.text == key.text))
+}
+
+/// Returns the key of the data that was probably meant by one that is handed over.
+fn meant_key<'d>(declared: &'d DeclaredData, key: &NodeKey) -> Option<&'d str> {
+    closest(&key.text, declared.keys().map(|key| &*key.text))
 }
 
 /// Returns those of the keys that nothing uses.

@@ -9,8 +9,8 @@ use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, NodeKey, NodeMap, SourceId,
-    normalize,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Group, GroupIndex, NodeKey, NodeMap, Resource,
+    SourceId, normalize,
 };
 
 use crate::read::data::{Overlay, ResolvedData};
@@ -139,12 +139,35 @@ fn text_of(
             }
             std::io::ErrorKind::IsADirectory => Some("name the manifest in this directory".to_owned()),
             _ => is_missing.then(|| match context.near_name(path) {
-                Some(name) => format!("did you mean `{}`?", shown(&name)),
+                // The name of a file alone would be one beside the manifest.
+                Some(name) => {
+                    let meant = Path::new(written).with_file_name(name);
+                    format!("did you mean `{}`?", shown_path(&meant))
+                }
                 None => format!("a relative path starts from {}", shown_path(directory)),
             }),
         };
         (DiagnosticKind::Unreadable, message, hint)
     })
+}
+
+/// Returns the error of a manifest that can't be read; `None` if its path stands in a property that `apply` does not have,
+/// which is reported.
+fn unreadable(resource: &Resource, path: &str, error: UnreadableManifest) -> Option<Diagnostic> {
+    let mut given = resource.properties.given();
+    if given.any(|entry| is_path_elsewhere(&entry.key.text)) {
+        return None;
+    }
+    let (kind, message, hint) = error;
+    let mut written = resource.properties.given().map(|entry| &entry.value);
+    let named = written.find(|value| value.as_text() == Some(path)).map(|value| value.span);
+    let error = Diagnostic::error(kind, named.unwrap_or(resource.span), message);
+    Some(hint.into_iter().fold(error, Diagnostic::with_hint))
+}
+
+/// Returns `true` for a property of other tools that has the path of a manifest.
+fn is_path_elsewhere(property: &str) -> bool {
+    matches!(property, "path" | "src" | "source" | "file")
 }
 
 /// Returns `true` if a path is a URL.
@@ -270,11 +293,8 @@ pub(crate) fn read(
     reader.scopes.children.reads += 1;
     let (source, text) = match source_of(&mut reader.scopes, child.path, &path, &directory) {
         Ok(read) => read,
-        Err((kind, message, hint)) => {
-            let mut written = draft.resource.properties.given().map(|entry| &entry.value);
-            let named = written.find(|value| value.as_text() == Some(child.path)).map(|value| value.span);
-            let error = Diagnostic::error(kind, named.unwrap_or(draft.resource.span), message);
-            diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
+        Err(error) => {
+            diagnostics.extend(unreadable(&draft.resource, child.path, error));
             return;
         }
     };

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeMap, Spanned, closest, listed};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeMap, Spanned, closest, escape_control, listed,
+};
 use ccm_properties::CommonProperty;
 
-use crate::resolve::messages::{expected, is_blank};
+use crate::resolve::messages::{expected, is_blank, shown};
 
 /// Common properties of one resource or of the defaults of a list. Most have too few for a map.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +84,25 @@ pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, D
     Err(Diagnostic { kind: DiagnosticKind::InvalidValue, ..error }.with_suggestion(suggestion))
 }
 
+/// Returns advice on an `ensure` that none of the types has.
+pub(crate) fn ensure_advice(written: &str, allowed: &[&str]) -> Option<String> {
+    let meant: &[&str] = match &*written.to_ascii_lowercase() {
+        "true" | "yes" | "on" | "1" | "enabled" | "started" | "start" | "active" | "up" | "restarted" => {
+            &["running", "mounted", "present"]
+        }
+        "false" | "no" | "off" | "0" | "disabled" | "stop" | "inactive" | "down" => {
+            &["stopped", "unmounted", "absent"]
+        }
+        "removed" | "deleted" | "purged" | "uninstalled" | "missing" => &["absent"],
+        "installed" | "created" | "managed" => &["present"],
+        _ if written.starts_with('/') && allowed.contains(&"link") => {
+            return Some(format!("write `ensure: link` and `target: {}`", shown(written)));
+        }
+        _ => return None,
+    };
+    meant.iter().find(|word| allowed.contains(*word)).map(|word| format!("write `ensure: {word}`"))
+}
+
 /// Reference as written, not resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference(pub(crate) Node);
@@ -93,8 +114,8 @@ pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Refer
             // A comma between two references separates them; any other belongs to a name.
             let is_separated = text.split(", ").all(|part| part.contains(['#', ':']));
             let parts = if is_separated { text.split(", ").collect() } else { vec![text] };
-            let quoted = |part: &str| format!("\"{}\"", meant_reference(part.trim()).escape_debug());
-            format!("write `[{}]`", parts.into_iter().map(quoted).collect::<Vec<_>>().join(", "))
+            let listed = |part: &str| listed_text(&meant_reference(part.trim()));
+            format!("write `[{}]`", parts.into_iter().map(listed).collect::<Vec<_>>().join(", "))
         });
         let error = expected("a list of `type#name`", &node);
         diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
@@ -111,8 +132,23 @@ pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Refer
     elements.into_iter().filter(is_text).map(Reference).collect()
 }
 
-/// Returns a reference with the `#` that was written as a colon: `file:/etc/motd` is `file#/etc/motd`.
-fn meant_reference(written: &str) -> String {
+/// Returns an element of a list in brackets, between double quotes.
+fn listed_text(text: &str) -> String {
+    let escaped = text.replace('\\', r"\\").replace('"', "\\\"");
+    format!("\"{}\"", escape_control(&escaped))
+}
+
+/// Returns a reference that is written as in other tools: `file:/etc/motd` and `File['/etc/motd']` are `file#/etc/motd`.
+pub(crate) fn meant_reference(written: &str) -> String {
+    let in_brackets = || {
+        let (type_name, name) = written.strip_suffix(']')?.split_once('[')?;
+        let type_name = type_name.to_ascii_lowercase();
+        let name = name.trim().trim_matches(['\'', '"']);
+        (is_type_name(&type_name) && !name.is_empty()).then(|| format!("{type_name}#{name}"))
+    };
+    if let Some(meant) = in_brackets() {
+        return meant;
+    }
     match written.split_once(':') {
         Some((type_name, name)) if !written.contains('#') && is_type_name(type_name) => {
             format!("{type_name}#{}", name.trim_start())

@@ -103,7 +103,7 @@ pub(crate) fn resolve(
             None => error,
         });
     }
-    let data = data.and_then(|entry| entry.value.as_map().map(|_| &entry.value));
+    let data = data.map(|entry| &entry.value).filter(|data| data.as_map().is_some());
     let hierarchy = match (&nodes.hierarchy, &nodes.overrides) {
         (Some(entry), _) if !entry.value.is_null() => hierarchy::read(&entry.key, &entry.value, diagnostics),
         (_, Some(overrides)) => Hierarchy::implied(&overrides.key),
@@ -185,6 +185,32 @@ pub(crate) fn resolve(
     }
 }
 
+/// Returns warnings about `hierarchy` and `overrides` below `data`, where they are values.
+pub(crate) fn misplaced_levels<'d>(
+    data: &'d Node,
+    nodes: &DataNodes,
+) -> impl Iterator<Item = Diagnostic> + use<'d> {
+    let entry = |name: &str| data.as_map().and_then(|map| map.entry(name));
+    let is_hierarchy = |entry: &&NodeEntry| {
+        let order = entry.value.as_map().and_then(|map| map.get("order"));
+        order.is_some_and(|order| order.as_list().is_some())
+    };
+    let hierarchy = entry("hierarchy").filter(is_hierarchy).filter(|_| nodes.hierarchy.is_none());
+    let has_order = hierarchy.is_some() || nodes.hierarchy.is_some();
+    let is_overrides = |entry: &&NodeEntry| {
+        let map = entry.value.as_map();
+        map.is_some_and(|map| map.entries().iter().all(|entry| entry.value.as_map().is_some()))
+    };
+    let overrides =
+        entry("overrides").filter(|_| has_order && nodes.overrides.is_none()).filter(is_overrides);
+    hierarchy.into_iter().chain(overrides).map(|entry| {
+        let key = &entry.key.text;
+        let message = format!("`{key}` is a value of `data` here, and selects nothing");
+        Diagnostic::warning(DiagnosticKind::Misplaced, entry.key.span, message)
+            .with_hint(format!("write `{key}:` at the top, beside `data:`"))
+    })
+}
+
 /// Warns of overrides and of entries of `order` that never have an effect.
 fn warn_without_effect(
     nodes: &DataNodes,
@@ -192,6 +218,8 @@ fn warn_without_effect(
     outcomes: &[EntryOutcome],
     diagnostics: &mut Diagnostics,
 ) {
+    let data = nodes.data.iter().map(|entry| &entry.value);
+    diagnostics.extend(data.flat_map(|data| misplaced_levels(data, nodes)));
     let overrides = nodes.overrides.as_ref();
     if overrides.is_some_and(|entry| !entry.value.is_null() && entry.value.as_map().is_none()) {
         return;

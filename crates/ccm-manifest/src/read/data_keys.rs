@@ -60,6 +60,14 @@ impl DataKeys {
                     .push(warning.with_hint("write the values at the top of the file, without `data:`"));
                 continue;
             }
+            if holder == "file" && matches!(&*key.text, "overrides" | "hierarchy" | "ccm") {
+                let hint = format!(
+                    "remove `{}`: a data file has values alone, and the manifest has its levels",
+                    key.text
+                );
+                diagnostics.push(warning.with_hint(hint));
+                continue;
+            }
             let meant = closest(&key.text, self.data.iter().map(|key| &**key));
             diagnostics.push(match meant {
                 Some(_) => warning.with_suggestion(meant),

@@ -12,9 +12,9 @@ use ccm_properties::{
 };
 
 use crate::read::data::{self, DataNodes};
-use crate::read::foreign_files;
 use crate::read::shape_errors::without_space;
 use crate::read::types::Types;
+use crate::read::{foreign_files, foreign_words};
 use crate::resolve::expand::Expander;
 use crate::resolve::messages::{expected, is_blank, shown, start_of};
 use crate::resolve::scope::ManifestEvaluator;
@@ -248,6 +248,10 @@ impl DocumentReader<'_, '_> {
             let hint = format!("write `{key}` at the top, beside `ccm:`, and not below it");
             self.diagnostics.push(unknown.with_hint(hint));
             return false;
+        }
+        if let Some(advice) = foreign_words::setting(key) {
+            self.diagnostics.push(unknown.with_hint(advice));
+            return matches!(key, "tasks" | "steps" | "states" | "roles");
         }
         let known: Vec<&str> = SETTINGS.into_iter().chain(self.types.settings()).collect();
         let suggestion = closest(key, known.iter().copied());

@@ -8,9 +8,11 @@ use ccm_model::{
     Control, Diagnostic, DiagnosticKind, Diagnostics, FileVersion, GroupIndex, Node, NodeEntry, NodeKey,
     NodeValue, Properties, Resource, ResourceId, Severity, Span, Spanned, closest,
 };
-use ccm_properties::{CheckInput, CommonProperty, PropertyKind, PropertyValue as _, TypeSpec};
+use ccm_properties::{CheckInput, CommonProperty, PropertyKind, PropertyValue as _, TextSyntax, TypeSpec};
 
-use crate::read::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
+use crate::read::common_properties::{
+    CommonNodes, Reference, alias, ensure_advice, one_of, references, text,
+};
 use crate::read::foreign_words;
 use crate::read::resources::Declaration;
 use crate::read::types::Types;
@@ -19,6 +21,7 @@ use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
 use crate::resolve::expansion::Expansion;
 use crate::resolve::health_checks;
+use crate::resolve::hint_literals::ExpectedKind;
 use crate::resolve::messages::{is_blank, shown};
 use crate::resolve::scope::{DeferredOn, ManifestEvaluator};
 use crate::resolve::text_language::{ProviderChoice, TextLanguage, language_of};
@@ -41,6 +44,8 @@ pub(crate) struct ResourceDraft {
     /// The name or the alias is unknown, because an input was left out.
     pub(crate) has_unknown_name: bool,
     pub(crate) has_errors: bool,
+    /// `ensure` is given and has errors.
+    pub(crate) lacks_ensure: bool,
     pub(crate) manifest: usize,
     pub(crate) conditions: Conditions,
     /// Values that the conditions wait for.
@@ -108,6 +113,8 @@ impl DraftBuilder<'_, '_, '_> {
 
         let mut expander = self.expander();
         expander.idle = idle;
+        // An empty part of a name or of a path leads to another error.
+        expander.evaluator.literals = expander.evaluator.literals.of(ExpectedKind::Name);
         let mut alias_node = common.take(CommonProperty::Alias);
         let mut provider_node = common.take(CommonProperty::Provider);
         for node in [&mut alias_node, &mut provider_node].into_iter().flatten() {
@@ -155,6 +162,7 @@ impl DraftBuilder<'_, '_, '_> {
             child: None,
             same_child: None,
             has_errors: has_errors || diagnostics.found() > reported,
+            lacks_ensure: false,
             manifest: self.manifest,
             conditions,
             control_deferred_on: decision.deferred_on,
@@ -182,6 +190,9 @@ impl DraftBuilder<'_, '_, '_> {
         expander: &mut Expander<'_, '_>,
     ) -> Option<NodeEntry> {
         if !may_hold_any(&name.text) {
+            if language.syntax != TextSyntax::Shell {
+                expander.warn_of_dollar(&name.text, name.span);
+            }
             return None;
         }
         let mut quoted = name.clone();
@@ -272,15 +283,24 @@ impl DraftBuilder<'_, '_, '_> {
         diagnostics.append(&mut found.diagnostics);
 
         let known = |node: &Node| !found.is_unknown(node.span);
+        let is_ensured = ensure.as_ref().is_some_and(|node| !node.is_null());
         let ensure = ensure.filter(known).map(|node| {
-            let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
+            let advice = || {
+                let written = &*node.as_scalar()?.text;
+                let of_type = spec.ensure_advice(written).map(str::to_owned);
+                of_type.or_else(|| ensure_advice(written, spec.ensures()))
+            };
             let found = match spec.ensure_pattern() {
                 Some(_) => text(&node),
                 None => one_of(&node, spec.ensures()),
             };
-            found.map_err(|error| advice().into_iter().fold(error, Diagnostic::with_hint))
+            found.map_err(|error| {
+                let advice = if error.hints.is_empty() { advice() } else { None };
+                advice.into_iter().fold(error, Diagnostic::with_hint)
+            })
         });
         draft.resource.ensure = report(ensure, diagnostics);
+        draft.lacks_ensure = is_ensured && draft.resource.ensure.is_none();
         let mut wrong = Vec::new();
         draft.resource.autorequire =
             autorequire.filter(known).and_then(|node| bool::decode(&node, &mut wrong));
@@ -392,8 +412,12 @@ impl ResourceDraft {
         found.extend(health_checks::check(&checked));
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let has_errors = self.has_errors || found.iter().any(is_error);
+        // What a property needs depends on `ensure`.
+        let follows = |diagnostic: &Diagnostic| {
+            self.lacks_ensure && matches!(diagnostic.kind, DiagnosticKind::Conflict | DiagnosticKind::Missing)
+        };
         let is_new = |diagnostic: &Diagnostic| {
-            !self.found.explains(diagnostic) && (!has_errors || is_error(diagnostic))
+            !self.found.explains(diagnostic) && !follows(diagnostic) && (!has_errors || is_error(diagnostic))
         };
         let explained = found.into_iter().filter(is_new).map(|mut error| {
             if let Some(advice) = self.advice_on_property(&error) {
@@ -401,8 +425,10 @@ impl ResourceDraft {
             }
             error.hints.extend(self.words_of_command(&error, source_text));
             error.hints.extend(self.listed_options(&error));
-            error.hints.extend(self.structured_content(&error).map(str::to_owned));
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
+            if !is_computed {
+                error.hints.extend(self.structured_content(&error).map(str::to_owned));
+            }
             let is_about_value = error.kind != DiagnosticKind::ExposedSecret;
             if !self.verbatim && is_error(&error) && is_computed && is_about_value {
                 error = error.with_hint("this is the value of the expression");
@@ -411,6 +437,21 @@ impl ResourceDraft {
             error
         });
         diagnostics.extend(explained);
+        diagnostics.extend(self.secret_name(source_text, secrets));
+    }
+
+    /// Returns the warning about a name with a sensitive value. That of an exec is its command, which has a warning of its own.
+    fn secret_name(&self, source_text: &str, secrets: &[String]) -> Option<Diagnostic> {
+        let name = &*self.resource.id.name;
+        let is_secret = secrets.iter().any(|secret| !secret.is_empty() && name.contains(&**secret));
+        if !is_secret || &*self.resource.id.type_name == "exec" {
+            return None;
+        }
+        let span = self.resource.span;
+        source_text.get(span.range()).filter(|written| may_hold_any(written))?;
+        let message = "the name holds a sensitive value, and names are shown everywhere";
+        let warning = Diagnostic::warning(DiagnosticKind::ExposedSecret, span, message);
+        Some(warning.with_hint("write a name without the value, which a property may hold"))
     }
 
     /// Returns advice on an unknown property that another tool has.

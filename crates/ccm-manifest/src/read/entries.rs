@@ -68,7 +68,12 @@ fn forbidden_property_error(entry: &NodeEntry, holder: Holder<'_>) -> Option<Dia
                 span,
                 format!("this resource already has the name `{name}`"),
             );
-            Some(error.with_hint("use `alias` for a second name"))
+            let is_list = entry.value.as_list().is_some();
+            Some(error.with_hint(if is_list {
+                "write each name as an entry of its own: `- NAME: {…}`"
+            } else {
+                "use `alias` for a second name"
+            }))
         }
         ("defaults", Holder::Single) => {
             let error =

@@ -17,7 +17,7 @@ use crate::read::reader::Reader;
 use crate::read::resources::{Declaration, Nameless};
 use crate::resolve::eval_context::{EvalContext, ITEM_NAMES, LimitCheck};
 use crate::resolve::expand::Expander;
-use crate::resolve::hint_literals::ExpectedKind;
+use crate::resolve::hint_literals::{ExpectedKind, HintLiterals};
 use crate::resolve::messages::shown;
 use crate::resolve::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::resolve::text_language::TextLanguage;
@@ -63,6 +63,8 @@ pub(crate) struct ForeachItem {
     span: Span,
     /// The item is not named, because its text is one of the secrets.
     is_secret: bool,
+    /// All items of a list that the manifest writes; the first item has them.
+    all: Option<Arc<[Value]>>,
 }
 
 impl ItemScope {
@@ -106,7 +108,7 @@ impl ListItem {
 impl ForeachItem {
     fn new(index: usize, item: ListItem, secrets: &HashSet<&str>) -> Self {
         let ListItem { value, is_entry, span } = item;
-        let mut item = Self { value, is_entry, index, span, is_secret: false };
+        let mut item = Self { value, is_entry, index, span, is_secret: false, all: None };
         item.is_secret = !secrets.is_empty() && item.name().is_some_and(|name| secrets.contains(&*name));
         item
     }
@@ -119,6 +121,17 @@ impl ForeachItem {
             Value::Int(number) => Some(number.to_string()),
             _ => None,
         }
+    }
+
+    /// Returns the keys of all items, if this is the first one and none of them has a key.
+    pub(crate) fn keys_without(&self, key: &str) -> Option<Vec<&str>> {
+        let all = self.all.as_deref()?;
+        let is_lacking = |item: &Value| matches!(item, Value::Map(_)) && item.get(key).is_none();
+        let maps = all.iter().filter_map(|item| match item {
+            Value::Map(map) => Some(map),
+            _ => None,
+        });
+        all.iter().all(is_lacking).then(|| maps.flat_map(|map| map.keys().map(|key| &**key)).collect())
     }
 
     /// Returns the span of the item, or of the expression that yields the list.
@@ -167,6 +180,9 @@ impl Foreach {
             NodeValue::Scalar(_) => match expander.value(&self.list) {
                 _ if expander.found.is_unknown(span) => Vec::new(),
                 Value::List(elements) => {
+                    if elements.is_empty() {
+                        diagnostics.extend(self.empty_range());
+                    }
                     elements.iter().map(|element| ListItem::new(element.clone(), span)).collect()
                 }
                 Value::Map(map) => {
@@ -177,7 +193,8 @@ impl Foreach {
                     groups.iter().map(|(key, value)| ListItem::entry(key.clone(), value, span)).collect()
                 }
                 other => {
-                    diagnostics.push(self.not_a_list(&other));
+                    let written = evaluator.manifest.text.get(span.range().start..).unwrap_or_default();
+                    diagnostics.push(self.not_a_list(&other, literals.within(written)));
                     return None;
                 }
             },
@@ -189,7 +206,18 @@ impl Foreach {
         is_known.then_some(items)
     }
 
-    fn not_a_list(&self, found: &Value) -> Diagnostic {
+    /// Returns the warning about a range such as `5..1`.
+    fn empty_range(&self) -> Option<Diagnostic> {
+        let written = self.list.as_text()?;
+        let inner = written.trim().trim_start_matches(['{', '$']).trim_end_matches('}').trim();
+        let (first, last) = inner.split_once("..")?;
+        let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
+        let message = format!("the range `{first}..{last}` is empty, so that `{KEY}` makes no resources");
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, self.list.span, message);
+        Some(warning.with_hint(format!("write `{last}..{first}`")))
+    }
+
+    fn not_a_list(&self, found: &Value, literals: HintLiterals) -> Diagnostic {
         const WHAT: &str = "a list or a map";
         let span = self.list.span;
         let written = self.list.as_text().unwrap_or_default();
@@ -202,7 +230,7 @@ impl Foreach {
         let inner = written.trim().trim_start_matches(['{', '$']).trim_end_matches('}').trim();
         match found {
             _ if !may_hold_any(written) && looks_like_expression(written) => {
-                error.with_hint(format!("write `{KEY}: \"{{{{ {} }}}}\"`", shown(written)))
+                error.with_hint(format!("write `{KEY}: {}`", quoted_expression(written)))
             }
             Value::Null => error.with_hint(format!("write `{} ?? []` if there may be no list", shown(inner))),
             Value::Int(_) => {
@@ -212,8 +240,9 @@ impl Foreach {
                 let text = text.trim();
                 let separator = if !text.contains(',') && text.contains(' ') { " " } else { "," };
                 error.with_hint(format!(
-                    "write `split({}, \"{separator}\")` for the parts of a text",
-                    shown(inner)
+                    "write `split({}, {})` for the parts of a text",
+                    shown(inner),
+                    literals.text(separator)
                 ))
             }
             Value::Text(_) => error.with_hint(format!("write `{KEY}: [{}]`", shown(written))),
@@ -230,6 +259,13 @@ fn entries(map: &NodeMap, expander: &mut Expander<'_, '_>) -> Vec<ListItem> {
         ListItem::entry(Value::text(&*key.text), &expander.value(&written.value), key.span)
     });
     entries.collect()
+}
+
+/// Returns an expression with its braces, between the quotes of YAML that it does not have itself.
+fn quoted_expression(expression: &str) -> String {
+    let quote = if expression.contains('"') { '\'' } else { '"' };
+    let escaped = if quote == '\'' { expression.replace('\'', "''") } else { expression.to_owned() };
+    format!("{quote}{{{{ {} }}}}{quote}", shown(&escaped))
 }
 
 /// Returns `true` for a text such as `Data.users`, whose braces are missing.
@@ -306,8 +342,13 @@ fn scopes(
         return None;
     }
     let secrets: HashSet<&str> = secrets.iter().map(String::as_str).collect();
+    let is_written = matches!(foreach.list.value, NodeValue::List(_));
+    let all: Option<Arc<[Value]>> =
+        is_written.then(|| items.iter().map(|item: &ListItem| item.value.clone()).collect());
     let scope = |(index, item)| {
-        let item = ItemScope::Item(Arc::new(ForeachItem::new(index, item, &secrets)));
+        let mut item = ForeachItem::new(index, item, &secrets);
+        item.all = all.clone().filter(|_| index == 0);
+        let item = ItemScope::Item(Arc::new(item));
         ManifestScope { item, ..manifest.clone() }
     };
     Some(items.into_iter().enumerate().map(scope).collect())

@@ -55,10 +55,16 @@ const TYPES: &[(&[&str], &str)] = &[
             "import_playbook",
             "include_tasks",
             "class",
+            "includes",
             "role",
+            "roles",
             "module",
+            "modules",
+            "classes",
+            "import",
+            "imports",
         ],
-        "use `apply` for another manifest",
+        "use `apply`, with the path of another manifest as the name",
     ),
     (&["hosts", "host.present", "etc_hosts"], "use `host`"),
     (&["notify", "debug", "log"], "use `pre_message` or `post_message` below `ccm`"),
@@ -96,6 +102,7 @@ const PROPERTIES: &[(&[&str], &str)] = &[
     (&["ignore_errors", "failhard"], "remove it: a failure stops only what depends on it"),
     (&["state", "status", "present"], "write `ensure`"),
     (&["title", "id"], "write the name as the key above the properties, and a second name as `alias`"),
+    (&["checks", "healthcheck", "healthchecks"], "write `health_checks`"),
     (&["noop", "check_mode"], "run `ccm apply --noop`, or set `noop: true` on an `apply`"),
 ];
 
@@ -198,6 +205,36 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("apply", &["vars", "parameters", "params", "values", "args"], "write `data`"),
 ];
 
+/// Keys below `ccm` that other tools have, with advice.
+const SETTINGS: &[(&[&str], &str)] = &[
+    (
+        &["health_checks", "health_check", "healthchecks"],
+        "write `checks`, the health checks after all resources",
+    ),
+    (
+        &["vars", "variables", "parameters", "params", "values", "defaults", "attributes"],
+        "write `data:` at the top, beside `ccm:`, whose values are `{{ Data.KEY }}`",
+    ),
+    (&["tasks", "steps", "states", "pre_tasks", "post_tasks"], "write them as resources below `resources:`"),
+    (
+        &["handlers"],
+        "write each handler below `resources:`, with `subscribe: [TYPE#NAME]`; an `exec` also needs `refresh_only: true`",
+    ),
+    (
+        &["roles", "includes", "include", "imports", "import", "modules", "classes", "dependencies"],
+        "write `- apply: [PATH]` below `resources:` for each manifest",
+    ),
+    (&["hosts"], "remove it: ccm applies the manifest to this machine; `ccm push` applies it to others"),
+    (&["become", "gather_facts", "connection"], "remove it: ccm runs as root, on the machine itself"),
+    (&["noop", "check_mode"], "remove it, and run `ccm apply --noop`"),
+    (&["version"], "remove it: a manifest has no version"),
+];
+
+/// Returns advice on a key below `ccm` that another tool has.
+pub(crate) fn setting(key: &str) -> Option<&'static str> {
+    SETTINGS.iter().find(|(words, _)| words.contains(&key)).map(|(_, advice)| *advice)
+}
+
 /// Returns advice on a type of another tool.
 pub(crate) fn resource_type(name: &str) -> Option<&'static str> {
     let found = TYPES.iter().find(|(words, _)| words.contains(&name) || words.contains(&short(name)));
@@ -234,7 +271,8 @@ mod tests {
         let any = PROPERTIES.iter().flat_map(|(words, _)| words.iter().map(|word| ("", "property", *word)));
         let own =
             OF_TYPE.iter().flat_map(|(owner, words, _)| words.iter().map(|word| (*owner, "property", *word)));
-        for word in types.chain(any).chain(own) {
+        let settings = SETTINGS.iter().flat_map(|(words, _)| words.iter().map(|word| ("", "setting", *word)));
+        for word in types.chain(any).chain(own).chain(settings) {
             assert!(seen.insert(word), "{word:?}");
         }
     }

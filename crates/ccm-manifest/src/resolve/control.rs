@@ -94,6 +94,16 @@ fn has_comparison(expression: &str) -> bool {
     words.iter().any(|word| expression.contains(word))
 }
 
+/// Returns the text of a value that other programs take for a boolean, with the boolean.
+fn boolean_word(expression: &str, text: &str) -> Option<(&'static str, bool)> {
+    if !["Data.", "Facts."].iter().any(|root| expression.trim_start().starts_with(root)) {
+        return None;
+    }
+    let words =
+        [("yes", true), ("on", true), ("true", true), ("no", false), ("off", false), ("false", false)];
+    words.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(text))
+}
+
 /// Returns an expression for a place between double quotes, and within parentheses if it has operators of low precedence.
 fn as_operand(expression: &str) -> String {
     let expression = shown(expression.trim()).replace('"', "'");
@@ -215,10 +225,18 @@ impl Condition {
             Ok(other) => {
                 let message = format!("a condition must be true or false, found {}", other.kind());
                 let error = Diagnostic::error(DiagnosticKind::WrongType, self.node.span, message);
-                let is_text = matches!(other, Value::Text(_));
-                let value = evaluator.literals.text("VALUE");
-                let hint =
-                    is_text.then(|| format!("compare it with a text: `{} == {value}`", as_operand(text)));
+                let hint = match &other {
+                    Value::Text(value) => boolean_word(text, value).map_or_else(
+                        || {
+                            let value = evaluator.literals.text("VALUE");
+                            Some(format!("compare it with a text: `{} == {value}`", as_operand(text)))
+                        },
+                        |(word, meant)| {
+                            Some(format!("its value is the text `{word}`: write `{meant}` for the value"))
+                        },
+                    ),
+                    _ => None,
+                };
                 Err(ConditionError::Invalid(hint.into_iter().fold(error, Diagnostic::with_hint)))
             }
             Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),

@@ -165,6 +165,8 @@ pub(crate) struct ParsedExpression {
     pub(crate) data: Vec<Vec<String>>,
     /// Constant paths into the data that have a default.
     pub(crate) defaults: Vec<DefaultedPath>,
+    /// Constant paths into the item of a `foreach` that have a default.
+    pub(crate) item_defaults: Vec<DefaultedPath>,
     /// Paths into the facts that have a default, each with its byte range in the expression.
     pub(crate) fact_defaults: Vec<(String, Range<usize>)>,
     /// Warnings about comparisons that are never true, and operands that are comments.
@@ -496,6 +498,12 @@ impl<'s> EvalContext<'s> {
     }
 }
 
+/// Returns the path of a mention behind its name, if it has a default.
+fn defaulted(name: &ccm_expr::NameMention) -> Option<DefaultedPath> {
+    let optional = name.optional.and_then(|at| at.checked_sub(1))?;
+    Some(DefaultedPath { path: name.path[1..].to_vec(), optional, range: name.range.clone() })
+}
+
 impl ParsedExpression {
     fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
         let mut read = Self {
@@ -506,6 +514,7 @@ impl ParsedExpression {
             templates: Vec::new(),
             data: Vec::new(),
             defaults: Vec::new(),
+            item_defaults: Vec::new(),
             fact_defaults: Vec::new(),
             comparisons: Vec::new(),
             other_lookups: Vec::new(),
@@ -529,14 +538,13 @@ impl ParsedExpression {
                 Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
                 Some("Data") => {
                     read.data.push(name.path[1..].to_vec());
-                    let default = name.optional.and_then(|at| at.checked_sub(1)).map(|optional| {
-                        let (path, range) = (name.path[1..].to_vec(), name.range.clone());
-                        DefaultedPath { path, optional, range }
-                    });
-                    read.defaults.extend(default);
+                    read.defaults.extend(defaulted(name));
                 }
                 Some("Environ" | "Manifest") => {}
-                _ => read.has_other_names = true,
+                first => {
+                    read.has_other_names = true;
+                    read.item_defaults.extend(defaulted(name).filter(|_| first == Some(ITEM_NAMES[0])));
+                }
             }
         }
         for call in &mentions.calls {

@@ -88,6 +88,15 @@ impl<'a, 's> Expander<'a, 's> {
         provider: &ProviderChoice,
     ) {
         let holds_any = |entry: &&NodeEntry| may_hold_any(&entry.key.text) || node_may_hold_any(&entry.value);
+        let is_read = !self.verbatim && !self.idle;
+        for entry in properties.given().filter(|_| is_read) {
+            let Some(text) = entry.value.as_text().filter(|text| is_short_line(text)) else { continue };
+            let is_shell =
+                || language_of(spec, &entry.key.text, provider, properties).syntax == TextSyntax::Shell;
+            if memchr::memchr(b'$', text.as_bytes()).is_some() && !is_shell() {
+                self.warn_of_dollar(text, entry.value.span);
+            }
+        }
         let mut entries: Vec<NodeEntry> = properties.given().filter(holds_any).cloned().collect();
         while let Some(mut entry) = entries.pop() {
             let language = language_of(spec, &entry.key.text, provider, properties);
@@ -194,6 +203,17 @@ impl<'a, 's> Expander<'a, 's> {
                 }
             }
         }
+    }
+
+    /// Warns of a name of expressions behind a lone `$`, such as `$Item`, which is no expression.
+    pub(crate) fn warn_of_dollar(&mut self, text: &str, span: Span) {
+        let manifest = self.evaluator.manifest;
+        let Some(range) = errors::dollar_name(text, manifest) else { return };
+        let name = shown(&text[range.start + 1..range.end]);
+        let at = Node::text(text, span).locate(&manifest.text, range.start, range.end);
+        let message = format!("`${name}` is text, and no expression");
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, at, message);
+        self.found.diagnostics.push(warning.with_hint(format!("write `{{{{ {name} }}}}`")));
     }
 
     /// Reports keys that are equal after expansion.
@@ -577,6 +597,11 @@ fn append(whole: &mut String, more: &str) {
 /// Returns `true` if the path is that of a template. A file of a web server is none.
 pub(crate) fn is_template(path: &str) -> bool {
     !is_web_address(path) && Path::new(path).extension().is_some_and(|ending| ending == "j2")
+}
+
+/// Returns `true` for a text that is no file of another language.
+fn is_short_line(text: &str) -> bool {
+    text.len() <= 200 && memchr::memchr(b'\n', text.as_bytes()).is_none()
 }
 
 fn node_may_hold_any(node: &Node) -> bool {

@@ -13,6 +13,8 @@ pub(crate) struct HintLiterals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpectedKind {
     Text,
+    /// Part of a name, which can't be empty.
+    Name,
     List,
     Boolean,
     Number,
@@ -41,6 +43,7 @@ impl HintLiterals {
     pub(crate) fn empty(self) -> String {
         match self.expected {
             ExpectedKind::Text => self.text(""),
+            ExpectedKind::Name => self.text("DEFAULT"),
             ExpectedKind::List => "[]".to_owned(),
             ExpectedKind::Boolean => "false".to_owned(),
             ExpectedKind::Number => "0".to_owned(),

@@ -133,9 +133,29 @@ pub(crate) fn syntax(
             };
             of_templates(&hint)
         }
-        "" if after.starts_with('~') => of_templates("write `+` to join two texts"),
+        "" if after.starts_with('~') => of_templates(&joined(expression)),
         "" if after.starts_with("//") => of_templates("write `int(A / B)` for a whole quotient"),
         _ => None,
+    }
+}
+
+/// Returns what to write for operands that `~` joins. The operator turns numbers into text, as `+` does not.
+fn joined(expression: &str) -> String {
+    let is_path = |part: &str| {
+        part.starts_with(char::is_alphabetic) && part.chars().all(|one| is_word(one) || one == '.')
+    };
+    let is_text = |part: &str| {
+        let inner = ['\'', '"'].iter().find_map(|quote| part.strip_prefix(*quote)?.strip_suffix(*quote));
+        inner.is_some_and(|inner| !inner.contains(['\'', '"', '\\']))
+    };
+    let operand = |part: &str| match part.trim() {
+        part if is_text(part) => Some(part.to_owned()),
+        part if is_path(part) => Some(format!("string({part})")),
+        _ => None,
+    };
+    match expression.split('~').map(operand).collect::<Option<Vec<_>>>() {
+        Some(operands) => format!("write `{}`", shown(&operands.join(" + "))),
+        None => "write `string(A) + string(B)` to join values as text".to_owned(),
     }
 }
 
@@ -179,7 +199,9 @@ mod tests {
             ("Data.a ¦is not defined", "is", TESTS[1].1),
             ("Data.a ¦is not none", "is", TESTS[0].1),
             ("Data.a ¦is not string", "is", "write `type(VALUE) == 'string'`, with `not (…)` around it"),
-            ("Data.a ¦~ 'x'", "~", "write `+` to join two texts"),
+            ("Data.a ¦~ 'x'", "~", "write `string(Data.a) + 'x'`"),
+            ("Data.a ¦~ ':' ~ Data.b", "~", "write `string(Data.a) + ':' + string(Data.b)`"),
+            ("Data.a[0] ¦~ '~'", "~", "write `string(A) + string(B)` to join values as text"),
             ("7 ¦// 2", "/", "write `int(A / B)` for a whole quotient"),
             ("'a' ¦if Data.b else 'c'", "if", "write `Data.b ? A : B`"),
             ("'a' ¦if", "if", "write `CONDITION ? A : B`"),

@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ccm_data::fact_words;
 use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, SYSTEM_FACTS, closest, escape_control, normalize};
 use expression::ExpressionScope;
@@ -173,6 +174,7 @@ impl ManifestEvaluator<'_, '_> {
             Ok(value) => {
                 self.context.add_doubts(self.doubts(&read));
                 self.context.add_doubts(self.doubtful_facts(&read));
+                self.context.add_doubts(self.doubtful_keys_of_item(&read));
                 Ok(value)
             }
             outcome => outcome,
@@ -237,6 +239,30 @@ impl ManifestEvaluator<'_, '_> {
             })
         };
         read.fact_defaults.iter().filter_map(doubt).collect()
+    }
+
+    /// Returns warnings about defaults for keys that no item of a list has. Those of the first item are those of all.
+    fn doubtful_keys_of_item(&self, read: &ParsedExpression) -> Vec<Doubt> {
+        let Some(item) = self.manifest.item.known().filter(|_| !read.item_defaults.is_empty()) else {
+            return Vec::new();
+        };
+        let doubt = |default: &DefaultedPath| {
+            let key = default.path.first().filter(|_| default.optional == 0)?;
+            let keys = item.keys_without(key)?;
+            Some(Doubt {
+                kind: DiagnosticKind::UnknownName,
+                range: default.range.clone(),
+                message: format!(
+                    "no item of `foreach` has the key `{}`, so that the default is used",
+                    shown(key)
+                ),
+                hint: match closest(key, keys) {
+                    Some(near) => format!("did you mean `{}`?", shown(near)),
+                    None => format!("add `{}:` to an item, or write the default itself", shown(key)),
+                },
+            })
+        };
+        read.item_defaults.iter().filter_map(doubt).collect()
     }
 
     /// Returns the fact that was probably meant by a path of `lookup` that this machine does not have.
@@ -344,6 +370,31 @@ impl ManifestEvaluator<'_, '_> {
         })
     }
 
+    /// Returns advice on a fact that stands elsewhere: in a map `facts` of a file, or under the name of this machine.
+    fn advice_on_fact(&self, keys: &[String], further: &str) -> Option<String> {
+        let known = self.context.known_facts();
+        let first = keys.first()?;
+        if known.get("facts").is_some_and(|facts| facts.get(first).is_some()) {
+            return Some(format!(
+                "write `{}` at the top of the file of facts, not below `facts`",
+                shown(first)
+            ));
+        }
+        let meant = fact_words::of_other_program(&(keys.join(".") + further))?;
+        Some(format!("write `Facts.{meant}`"))
+    }
+
+    /// Returns advice on a custom fact in place of a map of facts of this machine.
+    fn advice_on_replaced_fact(&self, text: &str) -> Option<String> {
+        let known = self.context.known_facts();
+        let is_replaced = |name: &&&str| {
+            text.contains(&format!("Facts.{name}"))
+                && known.get(name).is_some_and(|fact| !matches!(fact, Value::Map(_)))
+        };
+        let name = SYSTEM_FACTS.iter().find(is_replaced)?;
+        Some(format!("a custom fact `{name}` replaces that of the machine: give it another name"))
+    }
+
     /// Explains an error of the expression `text`.
     fn explain(&self, error: &ccm_expr::Error, text: &str) -> InvalidExpression {
         let (mut hints, mut nearest) = (error.hints.clone(), error.nearest.clone());
@@ -356,16 +407,16 @@ impl ManifestEvaluator<'_, '_> {
                     hints.push("`Item` is an entry of a map: write `Item.key` or `Item.value`".to_owned());
                 }
                 if path.len() == 2 && path[0] == "Manifest" {
-                    hints = vec![match &*path[1] {
-                        "dir" => "others than root can change this directory: apply the manifest where root keeps it",
-                        _ => "write `Manifest.dir`, the directory of the manifest",
-                    }
-                    .to_owned()];
+                    hints = vec![advice_on_manifest(&path[1]).to_owned()];
                 }
                 if hints.is_empty() && path.len() > 1 && path[0] == "Data" {
                     let dotted =
                         key_with_dots(path, text, error.range.end, &self.manifest.data, self.literals);
                     hints.extend(dotted.or_else(|| self.advice_on_dropped(&path[1..])));
+                }
+                if hints.is_empty() && path[0] == "Facts" {
+                    let further = further_keys(text.get(error.range.end..).unwrap_or_default());
+                    hints.extend(self.advice_on_fact(&path[1..], further));
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));
@@ -418,6 +469,9 @@ impl ManifestEvaluator<'_, '_> {
                     "use `lookup`, `file`, `template` or a function of the expression language".to_owned(),
                 );
             }
+            Cause::Operand if hints.is_empty() && text.contains("Facts.") => {
+                hints.extend(self.advice_on_replaced_fact(text));
+            }
             _ => {}
         }
         let Range { start, end } = error.range;
@@ -440,6 +494,14 @@ impl ManifestEvaluator<'_, '_> {
                 _ => None,
             },
         }
+    }
+}
+
+/// Returns advice on a key of `Manifest` that is missing.
+fn advice_on_manifest(key: &str) -> &'static str {
+    match key {
+        "dir" => "others than root can change this directory: apply the manifest where root keeps it",
+        _ => "write `Manifest.dir`, the directory of the manifest",
     }
 }
 

@@ -15,8 +15,18 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
         let kind = error.cause.kind();
         let mut hints = error.hints;
         // The key itself is the most frequent name that does not exist here.
-        if hints.is_empty() && matches!(error.cause, Cause::UnknownName(_)) {
-            hints.push("write `value` for the value of the key".to_owned());
+        if hints.is_empty()
+            && let Cause::UnknownName(name) = &error.cause
+        {
+            let has_value = text.split(|part: char| !part.is_alphanumeric()).any(|word| word == "value");
+            hints.push(if has_value {
+                format!("write a text between quotes: `\"{name}\"`")
+            } else {
+                "write `value` for the value of the key".to_owned()
+            });
+        }
+        if text.get(error.range.start..).is_some_and(|rest| rest.starts_with('@')) {
+            hints = vec!["write each annotation as a comment line of its own".to_owned()];
         }
         EvaluationError { kind, message: error.message, range: Some(error.range), hints }
     };

@@ -234,7 +234,7 @@ fn errors_of_children_point_into_their_text() {
         ),
         (
             &manifest("- apply: ['{{ Facts.gone }}.yaml': ]"),
-            &["3:25 unknown-name Facts.gone | Facts.gone ?? \"\""],
+            &["3:25 unknown-name Facts.gone | Facts.gone ?? \"DEFAULT\""],
         ),
     ]);
 }

@@ -7,6 +7,7 @@ use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Span};
 use ccm_properties::TextSyntax;
 
+use crate::read::foreach::ItemScope;
 use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::jinja_words;
 use crate::resolve::messages::shown;
@@ -26,10 +27,20 @@ pub(super) fn explain_syntax(
     written: &str,
     literals: HintLiterals,
 ) {
+    let expression = &text[inner.clone()];
+    let is_braced = text[..inner.start].ends_with("{{");
+    let is_line = !expression.contains('\n');
+    if is_braced && is_line && is_go_template(expression.trim()) && is_of_syntax_or_name(error.kind) {
+        let expression = shown(expression);
+        let braces = literals.text("{{");
+        error.message =
+            format!("`{{{{{expression}}}}}` is of a Go template, and no expression of ccm").into();
+        error.hints = vec![format!("write `{{{{ {braces} }}}}{expression}}}}}` for this text itself")];
+        error.range = 0..inner.len();
+    }
     if error.kind != DiagnosticKind::ExpressionSyntax {
         return;
     }
-    let expression = &text[inner.clone()];
     let is_dollar = text[..inner.start].ends_with("${");
     if let Some(inside) = expression.trim().strip_prefix('{').filter(|_| is_dollar) {
         let inside = shown(inside.trim_end_matches('}').trim());
@@ -41,11 +52,70 @@ pub(super) fn explain_syntax(
         ];
     } else if expression.contains('\n') && has_yaml_line_end(written) {
         error.hints = vec![YAML_LINE_END.to_owned()];
+    } else if let Some(hint) = key_with_blanks(expression, error.range.start, literals) {
+        error.hints = vec![hint];
     } else if let Some(advice) = jinja_words::syntax(expression, error.range.start, literals, is_function) {
         error.range = advice.range;
         error.message = advice.message.into();
         error.hints = vec![advice.hint];
     }
+}
+
+/// Returns the bytes of a name of expressions behind a lone `$`: `$Item` in a `foreach`, and `$Data.KEY` of a known key.
+pub(super) fn dollar_name(text: &str, manifest: &ManifestScope) -> Option<Range<usize>> {
+    let is_word = |part: char| part.is_alphanumeric() || part == '_';
+    let end_of_word = |text: &str| text.find(|part| !is_word(part)).unwrap_or(text.len());
+    let named = |at: usize| {
+        let rest = &text[at + 1..];
+        let word = &rest[..end_of_word(rest)];
+        let behind = &rest[word.len()..];
+        let key = behind.strip_prefix('.').map(|key| &key[..end_of_word(key)]).filter(|key| !key.is_empty());
+        let is_in_list = !matches!(manifest.item, ItemScope::None);
+        let is_known = match (word, key) {
+            ("Item" | "Index", _) => is_in_list,
+            ("Data", Some(key)) => manifest.data.get(key).is_some(),
+            _ => false,
+        };
+        let length = word.len() + key.map_or(0, |key| 1 + key.len());
+        is_known.then_some(at..at + 1 + length)
+    };
+    memchr::memchr_iter(b'$', text.as_bytes()).find_map(named)
+}
+
+fn is_of_syntax_or_name(kind: DiagnosticKind) -> bool {
+    matches!(kind, DiagnosticKind::ExpressionSyntax | DiagnosticKind::UnknownName)
+}
+
+/// Returns `true` for an expression of a Go template, as `docker ps --format` takes it: `.Names`, `range .Mounts`, `end`.
+fn is_go_template(expression: &str) -> bool {
+    const ACTIONS: [&str; 9] =
+        ["range", "with", "if", "json", "index", "println", "printf", "join", "else if"];
+    let begins_with_field = |text: &str| {
+        let text = text.trim_start();
+        text.starts_with("$.") || text.strip_prefix('.').is_some_and(|rest| !rest.starts_with('.'))
+    };
+    let is_action = |word: &str| {
+        let rest = expression.strip_prefix(word);
+        rest.is_some_and(|rest| rest.starts_with(' ') && begins_with_field(rest))
+    };
+    begins_with_field(expression)
+        || matches!(expression, "end" | "else")
+        || ACTIONS.into_iter().any(is_action)
+}
+
+/// Returns advice on a name of an exec with blanks, such as `Captures.my exec.count`.
+fn key_with_blanks(expression: &str, at: usize, literals: HintLiterals) -> Option<String> {
+    let is_word = |part: char| part.is_alphanumeric() || matches!(part, '_' | '-');
+    let (start, _) = expression.get(..at)?.rmatch_indices("Captures.").next()?;
+    let before = expression[start..at].strip_prefix("Captures.")?;
+    let rest = &expression[at..];
+    let end = rest.find(|part| !is_word(part) && part != ' ').unwrap_or(rest.len());
+    let name = format!("{before}{}", rest[..end].trim_end());
+    let value = rest[end..].strip_prefix('.')?;
+    let value = &value[..value.find(|part| !is_word(part)).unwrap_or(value.len())];
+    let is_name =
+        name.contains(' ') && name.split(' ').all(|word| !word.is_empty() && word.chars().all(is_word));
+    (is_name && !value.is_empty()).then(|| format!("write `Captures[{}].{value}`", literals.text(&name)))
 }
 
 /// Returns `true` if YAML turned `\n` in this text into a line end.

@@ -39,14 +39,16 @@ fn a_critical_check_fails_its_resource_and_a_later_run_repairs() {
     );
     let manifest = site(&scratch, &reload);
     scratch.write("status", "2");
-    let called = apply(&scratch, &manifest, &[]);
+    let called = apply(&scratch, &manifest, &["--diff", "--detailed-exitcodes"]);
     expect_output(
         &called,
-        4,
+        6,
         &[
             "failed: health check `web` is critical: HTTP is 2",
-            "it was changed before its health checks",
+            "created before its health checks: 0644",
+            "+x",
             "health checks: 1 ok, 1 critical",
+            "created 1; 1 failed after its change",
         ],
     );
     assert!(!fs::exists(&done).expect("a path"), "{}", called.shown());
@@ -112,7 +114,19 @@ fn monitoring_changes_nothing() {
     scratch.write("site.conf", "another");
     scratch.write("status", "2");
     let called = apply(&scratch, &manifest, &["--monitor-only"]);
-    expect_output(&called, 4, &["health check `web` is critical", "health checks: 1 ok, 1 critical"]);
+    expect_output(
+        &called,
+        4,
+        &[
+            "(only health checks)",
+            "health check `web` is critical",
+            "health checks: 1 ok, 1 critical",
+            ", only health checks: 1 failed",
+        ],
+    );
+    let runs = ccm(&scratch, &["history"]).run();
+    expect_output(&runs, 0, &["only checks: 1 critical, 1 ok"]);
+    expect_output(&ccm(&scratch, &["history", "last"]).run(), 0, &[", only health checks\n"]);
     assert_eq!(scratch.read("site.conf").as_deref(), Some("another"));
     let checked = ccm(&scratch, &["status", "--check"]).run();
     expect_output(&checked, 2, &["CRITICAL", "1 health check failed ", " ago, `web` of file#"]);

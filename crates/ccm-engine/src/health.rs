@@ -84,14 +84,14 @@ pub(crate) async fn check(
 ) -> Result<Outcome, Failure> {
     let Some(node) = step.resource().properties.get(HEALTH_CHECKS) else { return Ok(outcome) };
     let has_changed = match outcome {
-        Outcome::Unchanged => false,
-        Outcome::Changed
-        | Outcome::Refreshed
-        | Outcome::WouldChange { .. }
-        | Outcome::WouldRefresh { .. } => true,
+        Outcome::Unchanged | Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => false,
+        Outcome::Changed | Outcome::Refreshed => true,
         Outcome::Skipped { .. } | Outcome::Failed(_) => return Ok(outcome),
     };
-    let failed = |failure: Failure| Failure { changed: has_changed, ..failure.of_property(HEALTH_CHECKS) };
+    let failed = |failure: Failure| {
+        let failure = failure.of_property(HEALTH_CHECKS);
+        Failure { changed: has_changed, verified: has_changed, ..failure }
+    };
     let checks = HealthCheck::read_all(node).map_err(|errors| {
         let mut failure = Failure::new(FailureKind::Properties, "the health checks are not valid");
         failure.chain.extend(errors.iter().map(|error| error.one_line().into_owned()));

@@ -79,7 +79,8 @@ impl Run<'_> {
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),
             noop: self.noop,
-            resources: self.catalog.resources.len() + usize::from(self.catalog.checks.is_some()),
+            monitor_only: self.monitor_only,
+            resources: self.catalog.resources.len(),
             host: String::new(),
             manifest: String::new(),
             run_id: String::new(),

@@ -184,10 +184,13 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             result.described.map(|described| (described.ensure, described.state)).unzip();
-        // A diff of a change that was not made would look like a change.
-        let diff = result.diff.filter(|_| outcome.is_change());
         // The report of a failure shows what was tried.
-        let is_failure = matches!(outcome, Outcome::Failed(_));
+        let (is_failure, is_verified) = match &outcome {
+            Outcome::Failed(failure) => (true, failure.verified),
+            _ => (false, false),
+        };
+        // A diff of a change that was not made would look like a change.
+        let diff = result.diff.filter(|_| outcome.is_change() || is_verified);
         let action = result.action.filter(|_| outcome.is_change() || is_failure);
         let is_skipped = matches!(outcome, Outcome::Skipped { .. });
         let is_described = self.run.describe_unchanged || !matches!(outcome, Outcome::Unchanged);

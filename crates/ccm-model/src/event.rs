@@ -40,6 +40,8 @@ pub struct SessionStarted {
     pub at: SystemTime,
     /// `true` if the run changes nothing.
     pub noop: bool,
+    /// `true` if nothing but health checks runs.
+    pub monitor_only: bool,
     /// Number of resources of the catalog.
     pub resources: usize,
     /// Name of the machine. Empty if it is not known.
@@ -147,7 +149,8 @@ pub struct Transaction {
     /// The resource was processed in noop, with the whole run or with its manifest. `false` if it was skipped.
     pub noop: bool,
     /// Action that was taken or, in noop, that a run would take. For a failed resource, the action that was
-    /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun. `None` if there was
+    /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun, and
+    /// [`Failure::verified`](crate::Failure::verified) if it was made. `None` if there was
     /// nothing to do, or if what is to be done is not known.
     pub action: Option<Action>,
     /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`. Those of an

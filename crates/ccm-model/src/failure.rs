@@ -26,6 +26,8 @@ pub struct Failure {
     pub hints: Vec<String>,
     /// `true` if the system may have been changed before the failure.
     pub changed: bool,
+    /// `true` if the change was made and verified, and only what came after it failed, such as a health check.
+    pub verified: bool,
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,
     /// Prerequisite that an earlier resource could have provided or removed.
@@ -128,6 +130,7 @@ impl Failure {
             chain: vec![message.into()],
             hints: Vec::new(),
             changed: false,
+            verified: false,
             output: Vec::new(),
             missing: None,
             intent: None,

@@ -26,6 +26,8 @@ pub struct Counts {
     pub pending_refreshes: usize,
     /// Failed resources.
     pub failed: usize,
+    /// Failed resources whose change was made and verified before, which `failed` counts as well.
+    pub failed_after_change: usize,
     /// Resources skipped because a dependency failed or is in noop.
     pub unmet: usize,
     /// Resources skipped for any other reason.
@@ -51,6 +53,8 @@ struct CountsRecord {
     pending_refreshes: usize,
     /// Failed resources.
     failed: usize,
+    /// Failed resources whose change was made and verified before, which `failed` counts as well.
+    failed_after_change: usize,
     /// Resources skipped because a dependency failed or is in noop.
     dependency_failed: usize,
     /// Earlier name of `dependency_failed`, which the next release leaves out.
@@ -69,6 +73,7 @@ impl From<CountsRecord> for Counts {
             pending_changes,
             pending_refreshes,
             failed,
+            failed_after_change,
             dependency_failed,
             unmet,
             skipped,
@@ -82,6 +87,7 @@ impl From<CountsRecord> for Counts {
             pending_changes,
             pending_refreshes,
             failed,
+            failed_after_change,
             unmet,
             skipped,
         }
@@ -98,6 +104,7 @@ impl From<Counts> for CountsRecord {
             pending_changes,
             pending_refreshes,
             failed,
+            failed_after_change,
             unmet,
             skipped,
         } = counts;
@@ -109,6 +116,7 @@ impl From<Counts> for CountsRecord {
             pending_changes,
             pending_refreshes,
             failed,
+            failed_after_change,
             dependency_failed: unmet,
             unmet,
             skipped,
@@ -120,6 +128,9 @@ impl Counts {
     /// Counts an outcome. `noop` is `true` if the whole run is in noop.
     pub fn add(&mut self, outcome: &Outcome, noop: bool) {
         self.total += 1;
+        if matches!(outcome, Outcome::Failed(failure) if failure.verified) {
+            self.failed_after_change += 1;
+        }
         let count = match outcome {
             Outcome::WouldChange { .. } if !noop => &mut self.pending_changes,
             Outcome::WouldRefresh { .. } if !noop => &mut self.pending_refreshes,
@@ -135,9 +146,9 @@ impl Counts {
         *count += 1;
     }
 
-    /// Returns `true` if a resource was changed or refreshed or, in noop, would be.
+    /// Returns `true` if a resource was changed or refreshed, whether or not it failed after that, or would be in noop.
     pub fn any_change(&self) -> bool {
-        self.changed + self.refreshed > 0
+        self.changed + self.refreshed + self.failed_after_change > 0
     }
 }
 

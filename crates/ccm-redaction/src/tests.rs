@@ -279,6 +279,7 @@ fn no_part_of_an_event_keeps_a_value() {
         Event::SessionStarted(SessionStarted {
             at: SystemTime::UNIX_EPOCH,
             noop: false,
+            monitor_only: false,
             resources: 1,
             host: says("host"),
             manifest: says("manifest"),

@@ -59,6 +59,7 @@ pub(crate) fn counted(run: &RunSummary) -> impl Iterator<Item = (CountedGroup, u
         pending_changes,
         pending_refreshes,
         failed,
+        failed_after_change: _,
         unmet,
         skipped,
     } = run.counts;

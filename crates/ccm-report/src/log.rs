@@ -237,6 +237,9 @@ impl<W: Write> LogReport<W> {
         if run.noop {
             line = line.field("noop", "true");
         }
+        if run.monitor_only {
+            line = line.field("monitor_only", "true");
+        }
         if let Some(cause) = &run.stopped {
             line = line.field("stopped", &cause.to_string());
         }

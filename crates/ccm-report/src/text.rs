@@ -183,9 +183,13 @@ impl<W: Write> TextReport<W> {
             return Ok(false);
         }
         if !self.is_record && !session.manifest.is_empty() {
-            let noop = if session.noop { " (dry run)" } else { "" };
+            let kind = match session {
+                SessionStarted { monitor_only: true, .. } => " (only health checks)",
+                SessionStarted { noop: true, .. } => " (dry run)",
+                _ => "",
+            };
             let (host, manifest) = (escape_control(&session.host), escape_control(&session.manifest));
-            page.text(DIM, 0, &format!("{host}: {manifest}{noop}"))?;
+            page.text(DIM, 0, &format!("{host}: {manifest}{kind}"))?;
         }
         session.message.as_deref().map_or(Ok(()), |message| page.message(message))?;
         Ok(session.message.is_some())
@@ -213,6 +217,13 @@ impl<W: Write> TextReport<W> {
     /// Remembers a resource for the summary.
     fn remember(&mut self, transaction: &Transaction, importance: Importance) {
         let remembered = &mut self.remembered;
+        let is_changed = match &transaction.outcome {
+            Outcome::Failed(failure) => failure.verified,
+            outcome => matches!(outcome, Outcome::Changed | Outcome::Refreshed),
+        };
+        if is_changed {
+            remembered.changed.insert(transaction.id.clone());
+        }
         match &transaction.outcome {
             // The list already names the failed resources of a child manifest.
             Outcome::Failed(failure) if failure.kind != FailureKind::Child => {
@@ -220,6 +231,7 @@ impl<W: Write> TextReport<W> {
                 if !failure.changed {
                     remembered.failed_unchanged.push(transaction.id.clone());
                 }
+                remembered.tally.add(transaction);
             }
             Outcome::Skipped {
                 cause: SkipCause::Stopped { by: StopCause::Signal { .. } | StopCause::Timeout { .. } },

@@ -143,6 +143,7 @@ impl RunRecord {
         let start = SessionStarted {
             at: self.began,
             noop: false,
+            monitor_only: false,
             resources: 0,
             host: String::new(),
             manifest: String::new(),

@@ -17,7 +17,7 @@ pub(super) fn text(session: &Session, pending: &PendingRefreshes, state_dir: Opt
     for ledger in ledgers {
         let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
         let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
-        text += &format!("{key}({})\n", escape_control(file));
+        text += &format!("{key}(ledger refreshes/{})\n", escape_control(file));
         if let Some(reason) = unreadable {
             text +=
                 &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));

@@ -8,7 +8,8 @@ use crate::shown;
 use crate::step::{NodeBinder, ResourceStep, StepResult};
 
 impl Walk<'_> {
-    /// Runs the health checks of the manifest, unless the run was stopped. They are counted as one more resource.
+    /// Runs the health checks of the manifest, unless the run was stopped. They are no resource, and count only if
+    /// they fail.
     pub(crate) async fn check_manifest(&mut self, checks: &Resource, on_event: &mut dyn FnMut(Event)) {
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
@@ -26,7 +27,7 @@ impl Walk<'_> {
         self.notice_stop();
         result.health_checks.iter().for_each(|check| self.checks.add(check.status));
         self.checks.not_run += result.checks_not_run;
-        self.counts.add(&outcome, self.run.noop);
+        self.counts.failed += usize::from(matches!(outcome, Outcome::Failed(_)));
         let noop = self.run.noop && !matches!(outcome, Outcome::Skipped { .. });
         let outcome = shown::outcome(outcome, &checks.properties);
         on_event(Event::ResourceFinished(Box::new(Transaction {

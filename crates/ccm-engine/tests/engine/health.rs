@@ -131,6 +131,27 @@ fn all_checks_run_and_a_failure_names_those_that_failed() {
 }
 
 #[test]
+fn a_failed_check_keeps_the_change_before_it() {
+    let script = Script::new(&[("web", &["critical"])]);
+    for (line, changed, is_verified) in [
+        ("a needs checks=web;timeout=1s", 1, true),
+        ("a checks=web", 0, false),
+        ("a needs fails=execute checks=web", 0, false),
+    ] {
+        let options = Options { health: Some(&script), ..Options::default() };
+        let ran = run_with(&catalog(&[line, "b needs"]), &options);
+        let transaction = finished(&ran)[0];
+        let Outcome::Failed(failure) = &transaction.outcome else { panic!("{:?}", ran.lines) };
+        assert_eq!(failure.verified, is_verified, "{line}");
+        assert_eq!(transaction.diff.is_some(), is_verified, "{line}");
+        assert_eq!(transaction.action.is_some(), line.contains("needs"), "{line}");
+        let counts = &ran.summary.counts;
+        assert_eq!((counts.total, counts.changed, counts.failed), (2, 1, 1), "{line}");
+        assert_eq!(counts.failed_after_change, changed, "{line}");
+    }
+}
+
+#[test]
 fn an_unchanged_resource_is_tried_as_often_as_its_check_says() {
     for (check, answers, tries, status) in [
         ("web", &["critical", "ok"][..], 1, "critical"),

@@ -16,6 +16,7 @@ impl From<StartLine<'_>> for SessionStarted {
         Self {
             at: line.timestamp,
             noop: line.noop,
+            monitor_only: line.monitor_only,
             resources: line.resources,
             host: line.host.into_owned(),
             manifest: line.manifest.into_owned(),
@@ -50,6 +51,7 @@ impl From<TransactionLine<'_>> for Transaction {
             }
             OutcomeName::Failed => {
                 let kind = line.failure.as_ref().map_or(FailureKind::Unknown, |failure| failure.kind);
+                let verified = line.failure.as_ref().is_some_and(|failure| failure.verified);
                 let named = line.failure.map(|failure| (failure.property, failure.intent));
                 let (property, intent) = named.unwrap_or_default();
                 Outcome::Failed(Box::new(Failure {
@@ -58,6 +60,7 @@ impl From<TransactionLine<'_>> for Transaction {
                     chain: line.error.into_owned(),
                     hints: line.hints.into_owned(),
                     changed: line.changed,
+                    verified,
                     output: Vec::new(),
                     missing: None,
                     property: property.map(|property| property.into_owned().into()),

@@ -45,6 +45,9 @@ pub struct StartLine<'a> {
     pub version: Cow<'a, str>,
     /// `true` if the run changes nothing.
     pub noop: bool,
+    /// `true` if nothing but health checks runs (`--monitor-only`). Left out if `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub monitor_only: bool,
     /// Number of resources of the manifest.
     pub resources: usize,
     /// The `pre_message` of the manifest.

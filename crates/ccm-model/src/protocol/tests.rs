@@ -266,6 +266,7 @@ fn every_event_comes_back() {
     let start = SessionStarted {
         at: since(),
         noop: true,
+        monitor_only: false,
         resources: 1,
         host: "web1".to_owned(),
         manifest: "/m.yaml".to_owned(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::TransactionProtocol;
-use crate::json::{Nanoseconds, Timestamp, known};
+use crate::json::{Nanoseconds, Timestamp, is_false, known};
 use crate::{
     Action, FailureKind, Fields, GuardResult, HealthCheckResult, Intent, Location, Outcome, PendingRefresh,
     ResourceId, SkipCause,
@@ -132,6 +132,10 @@ pub struct FailureLine<'a> {
     pub property: Option<Cow<'a, str>>,
     /// `true` if the system may have been changed before the failure.
     pub changed: bool,
+    /// `true` if the change was made and verified, and only what came after it failed, such as a health check. Left
+    /// out if `false`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub verified: bool,
     /// Name of the intent that waits for an approval. Only a failure that requires an approval has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Cow<'a, Intent>>,

@@ -121,6 +121,7 @@ fn ids_ascend_although_the_clock_goes_back() {
     let start = SessionStarted {
         at: UNIX_EPOCH + Duration::from_secs(9),
         noop: true,
+        monitor_only: false,
         resources: 1,
         host: String::new(),
         manifest: String::new(),
@@ -230,6 +231,7 @@ fn a_verification_names_its_run_and_the_repeated_changes() {
     let start = SessionStarted {
         at: UNIX_EPOCH,
         noop: false,
+        monitor_only: false,
         resources: 1,
         host: String::new(),
         manifest: String::new(),
@@ -304,6 +306,7 @@ fn a_line_is_read_as_its_event() {
     let mut events = vec![Event::SessionStarted(SessionStarted {
         at: UNIX_EPOCH + Duration::from_secs(9),
         noop: true,
+        monitor_only: false,
         resources: 1,
         host: String::new(),
         manifest: String::new(),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ccm_model::{
-    Action, Change, CheckStatus, HealthCheckResult, Outcome, ResourceId, Transaction, Verb, display_duration,
-    escape_control,
+    Action, Change, CheckStatus, Failure, HealthCheckResult, Outcome, ResourceId, Transaction, Verb,
+    display_duration, escape_control,
 };
 
 use crate::text::{Importance, Verbosity};
@@ -110,7 +110,14 @@ pub(super) fn resource_line(transaction: &Transaction, verbosity: Verbosity) -> 
         Outcome::Failed(failure) => {
             line = line.field("error", &failure.one_line());
             line = action_fields(line, transaction.action.as_ref());
-            line = line.field("changed", if failure.changed { "maybe" } else { "no" });
+            let changed = match failure.as_ref() {
+                Failure { verified: true, .. } => {
+                    transaction.action.as_ref().map_or(Verb::Change, |action| action.verb).past()
+                }
+                Failure { changed: true, .. } => "maybe",
+                _ => "no",
+            };
+            line = line.field("changed", changed);
             let location = failure.location.as_deref().map(ToString::to_string);
             line = line.optional("at", location.as_deref());
             line = failure.hints.iter().fold(line, |line, hint| line.field("hint", hint));
@@ -176,7 +183,11 @@ pub(super) fn check_line(id: &ResourceId, check: &HealthCheckResult) -> LogLine 
 /// Returns the lines of the changed entries of a tree.
 pub(super) fn entry_lines(transaction: &Transaction) -> impl Iterator<Item = LogLine> {
     let outcome = &transaction.outcome;
-    let action = transaction.action.as_ref().filter(|_| outcome.is_change());
+    let is_done = match outcome {
+        Outcome::Failed(failure) => failure.verified,
+        outcome => outcome.is_change(),
+    };
+    let action = transaction.action.as_ref().filter(|_| is_done);
     let is_noop = matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
     action.into_iter().flat_map(|action| &action.entries).map(move |entry| {
         let word =

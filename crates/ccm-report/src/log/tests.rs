@@ -47,6 +47,7 @@ fn events() -> Vec<Event> {
     let started = SessionStarted {
         at: SystemTime::UNIX_EPOCH,
         noop: false,
+        monitor_only: false,
         resources: 6,
         host: "web1".to_owned(),
         manifest: "/etc/ccm/site.yaml".to_owned(),

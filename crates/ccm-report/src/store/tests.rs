@@ -76,6 +76,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
     let start = SessionStarted {
         at: began,
         noop: false,
+        monitor_only: false,
         resources: 1,
         host: String::new(),
         manifest: String::new(),

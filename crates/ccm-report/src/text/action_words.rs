@@ -64,8 +64,9 @@ impl Words {
             is_command,
             ..Self::default()
         };
-        if message.is_none() && (action.verb == Verb::Run || transaction.duration >= SLOW) {
-            words.time = display_duration(transaction.duration);
+        let work = time_of_work(transaction);
+        if message.is_none() && (action.verb == Verb::Run || work >= SLOW) {
+            words.time = display_duration(work);
         }
         if triggers.is_empty() {
             let reason = transaction.reason_text().filter(|_| message.is_some() && action.verb == Verb::Run);
@@ -84,6 +85,12 @@ impl Words {
         let parts = [&*self.time, if with_why { &*self.why } else { "" }];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns the time that a change took, without that of the health checks after it.
+fn time_of_work(transaction: &Transaction) -> Duration {
+    let checks = transaction.health_checks.iter().map(|check| check.duration).sum();
+    transaction.duration.saturating_sub(checks)
 }
 
 /// Returns the resources whose change triggered this one.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use ccm_model::{Failure, FailureKind, Node, Transaction, Verb, quote_words};
 
+use super::action_words::Words;
 use super::layout::{DIM, FAILURE, Page};
 use super::options::RunReference;
 use crate::screen::columns;
@@ -39,8 +40,8 @@ pub(super) fn write(
     }
     if !failure.changed {
         page.below("", "nothing was changed")?;
-    } else if is_unhealthy {
-        page.styled_below(FAILURE, "", "it was changed before its health checks")?;
+    } else if failure.verified {
+        change_before(page, transaction)?;
     } else if !has_own_result(transaction, failure) {
         page.styled_below(FAILURE, "", "something may have been changed")?;
     }
@@ -65,6 +66,20 @@ pub(super) fn write(
         }
         _ => Ok(()),
     }
+}
+
+/// Writes what was done to a resource before its health checks failed.
+fn change_before(page: &mut Page<'_>, transaction: &Transaction) -> fmt::Result {
+    let words = Words::of_change(transaction, page.screen);
+    let mut text = format!("{} before its health checks", words.verb);
+    // The command and the triggers have lines of their own.
+    if !words.what.is_empty() && !words.is_command && !words.is_why {
+        text += &format!(": {}", words.what);
+    }
+    if !words.time.is_empty() {
+        text += &format!(" ({})", words.time);
+    }
+    page.styled_below(FAILURE, "", &text)
 }
 
 /// Returns `true` for a command of an exec that ended by itself. Only its author knows what it changed before.

@@ -26,6 +26,12 @@ pub(super) fn write(
         // The report says above that the source changed nothing.
         let mut line = if remembered.is_of_unchanged_failure(refresh) {
             format!("{subscriber} still needs a refresh: {} failed {}", refresh.source, run_and_time(refresh))
+        } else if remembered.is_of_change(refresh) {
+            format!(
+                "{subscriber} still needs a refresh: {} changed {}",
+                refresh.source,
+                run_and_time(refresh)
+            )
         } else {
             pending_line(subscriber, refresh)
         };
@@ -184,14 +190,15 @@ exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
     }
 
     #[test]
-    fn a_source_that_failed_and_changed_nothing_may_not_have_changed() {
+    fn a_source_of_this_run_has_changed_or_failed() {
         let id = |text: &str| ResourceId::parse(text).expect("a reference");
-        let remembered = Remembered {
+        let failed = Remembered {
             failed_unchanged: vec![id("exec#source")],
             run_id: "01a200c1-277e-7000-99d1-4c221e08d6d6".to_owned(),
             ..Remembered::default()
         };
-        let line = |run_id: &str, culprit: &str| {
+        let mut remembered = failed.clone();
+        let line = |remembered: &Remembered, run_id: &str, culprit: &str| {
             let refresh = PendingRefresh {
                 source: id("exec#source"),
                 run_id: run_id.to_owned(),
@@ -203,12 +210,19 @@ exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
             let refreshes = RefreshSummary { pending, ..RefreshSummary::default() };
             let mut out = String::new();
             let mut page = Page { out: &mut out, screen: Screen::default() };
-            write(&mut page, &refreshes, &remembered, (false, true)).expect("a string takes everything");
+            write(&mut page, &refreshes, remembered, (false, true)).expect("a string takes everything");
             let text = crate::text::without_colours(&out);
             let since = LocalZone::of_this_process().display(UNIX_EPOCH);
             text.trim().replace(&format!(", {since})"), ")").replace("exec#b still needs a refresh: ", "")
         };
-        let (this, earlier) = (&*remembered.run_id, "01a1f722-7c2e-7000-99d1-4c221e08d6d6");
+        let (this, earlier) = (&*failed.run_id, "01a1f722-7c2e-7000-99d1-4c221e08d6d6");
+        remembered.changed.insert(id("exec#source"));
+        remembered.failed_unchanged.clear();
+        assert_eq!(
+            line(&remembered, this, "exec#other"),
+            "exec#source changed (run 01a200c1-277e); exec#other failed"
+        );
+        let line = |run_id: &str, culprit: &str| line(&failed, run_id, culprit);
         assert_eq!(line(this, "exec#source"), "exec#source failed (run 01a200c1-277e)");
         assert_eq!(line(this, "exec#other"), "exec#source failed (run 01a200c1-277e); exec#other failed");
         assert_eq!(

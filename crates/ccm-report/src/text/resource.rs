@@ -158,7 +158,11 @@ fn line<'a>(page: &Page<'_>, transaction: &'a Transaction, verbosity: Verbosity)
 
 /// Writes a line for each changed entry of a tree.
 fn entries(page: &mut Page<'_>, transaction: &Transaction) -> fmt::Result {
-    let Some(action) = transaction.action.as_ref().filter(|_| transaction.outcome.is_change()) else {
+    let is_done = match &transaction.outcome {
+        Outcome::Failed(failure) => failure.verified,
+        outcome => outcome.is_change(),
+    };
+    let Some(action) = transaction.action.as_ref().filter(|_| is_done) else {
         return Ok(());
     };
     let is_noop = matches!(transaction.outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });

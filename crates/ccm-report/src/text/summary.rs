@@ -1,5 +1,6 @@
 //! Summary at the end of the text report.
 
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 use ccm_model::{CheckCounts, Counts, PendingRefresh, ResourceId, RunSummary, display_duration};
@@ -19,6 +20,8 @@ pub(crate) struct Remembered {
     pub failed: Vec<ResourceId>,
     /// Failed resources that changed nothing.
     pub failed_unchanged: Vec<ResourceId>,
+    /// Changed resources, also those that failed after that.
+    pub changed: HashSet<ResourceId>,
     /// Resources that the run did not reach before it was stopped from outside.
     pub not_reached: Vec<ResourceId>,
     /// Id of the run; empty if it is unknown.
@@ -26,6 +29,11 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
+    /// Returns `true` if the source of a refresh was changed in this run.
+    pub(super) fn is_of_change(&self, refresh: &PendingRefresh) -> bool {
+        !refresh.is_assumed && refresh.run_id == self.run_id && self.changed.contains(&refresh.source)
+    }
+
     /// Returns `true` if the source of a refresh failed in this run and changed nothing.
     pub(super) fn is_of_unchanged_failure(&self, refresh: &PendingRefresh) -> bool {
         !refresh.is_assumed
@@ -66,6 +74,9 @@ pub(super) fn write(
     let Counts { total, .. } = run.counts;
     let noun = if total == 1 { "resource" } else { "resources" };
     let mut line = format!("{total} {noun} in {}", display_duration(run.duration));
+    if run.monitor_only {
+        line += ", only health checks";
+    }
     let counts = tally.counted(run);
     if !counts.is_empty() {
         line += &format!(": {counts}");

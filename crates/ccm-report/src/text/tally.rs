@@ -14,8 +14,9 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts a resource.
     pub(crate) fn add(&mut self, transaction: &Transaction) {
-        let counts = match transaction.outcome {
+        let counts = match &transaction.outcome {
             Outcome::Changed | Outcome::Refreshed => &mut self.done,
+            Outcome::Failed(failure) if failure.verified => &mut self.done,
             Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => &mut self.would,
             _ => return,
         };
@@ -29,13 +30,16 @@ impl Tally {
     /// Returns the counts of a run that are not zero, such as `7 unchanged; would create 1, change 2`.
     pub(crate) fn counted(&self, run: &RunSummary) -> String {
         let (mut unchanged, mut plain) = (None, Vec::new());
-        let (mut done, mut would) = (0, 0);
+        let (mut done, mut would) = (run.counts.failed_after_change, 0);
         for (group, count) in counts::counted(run) {
             match group {
                 CountedGroup::Changed | CountedGroup::Refreshed => done += count,
                 CountedGroup::WouldChange | CountedGroup::WouldRefresh => would += count,
                 CountedGroup::Unchanged => unchanged = Some(format!("{count} {}", group.words())),
-                CountedGroup::Failed | CountedGroup::SkippedAfterFailure | CountedGroup::Skipped => {
+                CountedGroup::Failed => plain.push(failed(count, run.counts.failed_after_change)),
+                // Nothing else was to be done.
+                CountedGroup::Skipped if run.monitor_only => {}
+                CountedGroup::SkippedAfterFailure | CountedGroup::Skipped => {
                     plain.push(format!("{count} {}", group.words()));
                 }
             }
@@ -45,6 +49,20 @@ impl Tally {
         let would = would.map(|counts| format!("would {}", listed(&counts, Verb::infinitive)));
         let plain = (!plain.is_empty()).then(|| plain.join(", "));
         [unchanged, done, would, plain].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Returns the number of failed resources, of which some were changed before.
+fn failed(count: usize, after_change: usize) -> String {
+    let after = match after_change {
+        0 => return format!("{count} failed"),
+        1 => "after its change",
+        _ => "after their changes",
+    };
+    if count == after_change {
+        format!("{count} failed {after}")
+    } else {
+        format!("{count} failed, {after_change} of them {after}")
     }
 }
 

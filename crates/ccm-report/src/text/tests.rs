@@ -76,6 +76,7 @@ fn started(noop: bool, message: Option<&str>) -> Event {
     Event::SessionStarted(SessionStarted {
         at: SystemTime::UNIX_EPOCH,
         noop,
+        monitor_only: false,
         resources: 5,
         host: "web1".to_owned(),
         manifest: "/etc/ccm/site.yaml".to_owned(),
@@ -257,7 +258,8 @@ proptest! {
         let message = Some(one_line);
         let events = [
             Event::SessionStarted(SessionStarted {
-                at: SystemTime::UNIX_EPOCH, noop: false, resources: 2, message: message.clone(),
+                at: SystemTime::UNIX_EPOCH, noop: false,
+                monitor_only: false, resources: 2, message: message.clone(),
                 host: hostile.clone(), manifest: hostile.clone(), run_id: String::new(),
             }),
             Event::OutputReceived(line),

@@ -51,14 +51,14 @@ fn a_check_has_a_line_if_it_needs_attention_and_the_summary_counts_all() {
 #[test]
 fn a_failure_of_checks_names_them_and_what_was_changed() {
     for (changed, expected) in
-        [(true, "it was changed before its health checks"), (false, "nothing was changed")]
+        [(true, "      changed before its health checks\n"), (false, "nothing was changed")]
     {
         let mut failure = Failure::new(FailureKind::HealthCheck, "2 of 2 health checks failed");
         failure.chain.extend([
             "health check `a` is critical: down".to_owned(),
             "health check `b` is unknown".to_owned(),
         ]);
-        failure.changed = changed;
+        (failure.changed, failure.verified) = (changed, changed);
         let checks =
             vec![check("a", CheckStatus::Critical, "down", 1), check("b", CheckStatus::Unknown, "", 1)];
         let shown = text(Verbosity::Normal, &[checked(Outcome::Failed(Box::new(failure)), checks)]);
@@ -66,4 +66,72 @@ fn a_failure_of_checks_names_them_and_what_was_changed() {
         assert!(shown.contains("`a` is critical: down\n") && shown.contains(expected), "{shown}");
         assert!(!shown.contains("caused by") && shown.matches("`b`").count() == 1, "{shown}");
     }
+}
+
+/// Returns a resource that was changed, and whose health checks failed after that.
+fn changed_but_unhealthy(action: Action, diff: Option<&str>) -> Event {
+    let mut failure = Failure::new(FailureKind::HealthCheck, "health check `web` is critical: down");
+    (failure.changed, failure.verified) = (true, true);
+    finished(Transaction {
+        health_checks: vec![check("web", CheckStatus::Critical, "down", 9)],
+        action: Some(action),
+        diff: diff.map(str::to_owned),
+        duration: Duration::from_millis(2_600),
+        ..transaction(Outcome::Failed(Box::new(failure)))
+    })
+}
+
+#[test]
+fn what_was_done_before_the_checks_failed_is_shown_and_counted() {
+    let created = || Action::new(Verb::Create).of("0644, 5 bytes");
+    let shown = text(Verbosity::Normal, &[changed_but_unhealthy(created(), Some("+hello\n"))]);
+    let expected = "\x20 x exec     job                        failed: health check `web` is critical: down
+      created before its health checks: 0644, 5 bytes
+      +hello
+";
+    assert_eq!(shown, expected);
+    let ran = text(Verbosity::Normal, &[changed_but_unhealthy(Action::new(Verb::Run).of("make"), None)]);
+    assert!(ran.contains("command: make\n      ran before its health checks (100ms)\n"), "{ran}");
+    for (failed, after, expected) in [
+        (1, 1, "3 resources in 2.5s: created 2; 1 failed after its change\n"),
+        (2, 1, "3 resources in 2.5s: created 2; 2 failed, 1 of them after its change\n"),
+        (1, 0, "3 resources in 2.5s: created 1; 1 failed\n"),
+    ] {
+        let mut events =
+            vec![finished(Transaction { action: Some(created()), ..transaction(Outcome::Changed) })];
+        if after > 0 {
+            events.push(changed_but_unhealthy(created(), None));
+        }
+        let counts = Counts { total: 3, changed: 1, failed, failed_after_change: after, ..Counts::default() };
+        events.push(Event::SessionFinished(Box::new(summary(counts))));
+        let shown = text(Verbosity::Normal, &events);
+        assert!(shown.ends_with(expected), "{shown}");
+    }
+}
+
+#[test]
+fn the_time_of_a_change_is_without_that_of_its_checks() {
+    let slow = |work| Transaction {
+        health_checks: vec![check("web", CheckStatus::Warning, "slow", 3)],
+        action: Some(Action::new(Verb::Create)),
+        duration: Duration::from_millis(2_500_u64 + work),
+        ..transaction(Outcome::Changed)
+    };
+    for (work, expected) in [(10, "created\n"), (1_500, "created (1.5s)\n")] {
+        let shown = line(slow(work));
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn a_run_of_health_checks_alone_says_so() {
+    let Event::SessionStarted(session) = started(false, None) else { return };
+    let counts = Counts { total: 3, skipped: 2, failed: 1, ..Counts::default() };
+    let events = [
+        Event::SessionStarted(SessionStarted { monitor_only: true, ..session }),
+        Event::SessionFinished(Box::new(RunSummary { monitor_only: true, ..summary(counts) })),
+    ];
+    let shown = text(Verbosity::Normal, &events);
+    assert!(shown.contains(" (only health checks)\n"), "{shown}");
+    assert!(shown.contains("3 resources in 2.5s, only health checks: 1 failed"), "{shown}");
 }

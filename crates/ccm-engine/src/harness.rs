@@ -6,7 +6,7 @@ use std::path::Path;
 use std::pin::pin;
 
 use ccm_host::{CancellationLevel, Executor, Host, Launch};
-use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
+use ccm_model::{Action, Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use ccm_properties::HEALTH_CHECKS;
 use tracing::debug;
 
@@ -136,12 +136,11 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
         Some(WouldChange { resource, is_related: true }) => {
             not_known(step, result, &resource, Some(failure.one_line()))
         }
-        Some(WouldChange { resource, is_related: false }) => {
+        Some(WouldChange { is_related: false, .. }) => {
             // The failure and the change may be unrelated, and a misspelt name looks the same.
-            result
-                .warnings
-                .push(format!("unless {resource} provides it, a run fails: {}", failure.one_line()));
-            not_known(step, result, &resource, None)
+            let why = failure.one_line();
+            result.warnings.push(format!("a run fails unless an earlier resource provides it: {why}"));
+            not_decided(step, result, &EngineRule::MayFail)
         }
         None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),
         None => Outcome::Failed(Box::new(with_location(failure, step))),
@@ -179,8 +178,19 @@ fn not_known(
     before: &ResourceId,
     cause: Option<String>,
 ) -> Outcome {
-    let message = EngineRule::NotKnownBefore { before, cause: None }.to_string();
+    let outcome = not_decided(step, result, &EngineRule::NotKnownBefore { before, cause: None });
     result.reason = Some(reason(&EngineRule::NotKnownBefore { before, cause }));
+    outcome
+}
+
+/// Returns the outcome in noop of a resource for which nothing is decided.
+fn not_decided(step: &ResourceStep<'_>, result: &mut StepResult, rule: &EngineRule<'_>) -> Outcome {
+    let message = rule.to_string();
+    result.reason = Some(reason(rule));
+    if result.action.is_none() {
+        let resource_type = step.host.run().resource_type(step.resource());
+        result.action = resource_type.and_then(|found| found.only_verb()).map(Action::new);
+    }
     if step.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
 }
 

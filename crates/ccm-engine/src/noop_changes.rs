@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{Claim, ClaimKind, MissingPrerequisite, PathKind, ResourceIndex};
+use ccm_properties::MayProvide;
 
 /// Claims that may provide a user or a group, by name or in digits.
 const PRINCIPALS: [ClaimKind; 4] = [ClaimKind::User, ClaimKind::Group, ClaimKind::UserId, ClaimKind::GroupId];
@@ -25,8 +26,8 @@ pub(crate) struct NoopChanges {
 pub(crate) struct NoopChange<'a> {
     /// The manifest of the resource is always in noop.
     pub is_never_made: bool,
-    /// The change may affect more than the resource claims.
-    pub is_arbitrary: bool,
+    /// What the change may bring beside the claims of the resource.
+    pub may_provide: MayProvide,
     /// The change ends what the resource claims.
     pub is_removal: bool,
     pub claims: Vec<Claim<'a>>,
@@ -47,9 +48,10 @@ struct ChangeIndex {
     claimed: HashMap<(ClaimKind, String), usize>,
     /// The nearest change by each resource that is or requires one, directly or not.
     required: HashMap<ResourceIndex, usize>,
+    /// The latest change that may bring anything.
     arbitrary: Option<usize>,
-    /// The latest change of a file system, which may hold anything below its mount point.
-    mount: Option<usize>,
+    /// The latest change that may bring files, such as that of a file system.
+    files: Option<usize>,
 }
 
 impl NoopChanges {
@@ -65,9 +67,10 @@ impl NoopChanges {
         self.changed.push(resource);
         let index = &mut self.indexes[usize::from(change.is_never_made)];
         index.required.insert(resource, position);
-        if change.is_arbitrary {
-            let is_mount = change.claims.iter().any(|claim| claim.kind == ClaimKind::MountPoint);
-            *(if is_mount { &mut index.mount } else { &mut index.arbitrary }) = Some(position);
+        match change.may_provide {
+            MayProvide::Nothing => {}
+            MayProvide::Files => index.files = Some(position),
+            MayProvide::Anything => index.arbitrary = Some(position),
         }
         for claim in &change.claims {
             let key = (claim.kind, claim.key.clone().into_owned());
@@ -130,7 +133,7 @@ impl NoopChanges {
     }
 
     /// Finds the change that may provide a missing prerequisite: the latest that claims it, else the nearest
-    /// that the resource requires, else the latest with arbitrary effects. `is_never_made` includes changes
+    /// that the resource requires, else the latest that may bring something like it. `is_never_made` includes changes
     /// that no run makes.
     pub(crate) fn nearest(
         &self,
@@ -160,10 +163,12 @@ impl NoopChanges {
             .max();
         let required = || indexes.iter().filter_map(|index| index.nearest_required(of, graph)).max();
         let related = claimed.or_else(required);
-        let is_of_mounts =
-            matches!(missing, MissingPrerequisite::NoMount(_) | MissingPrerequisite::Writable(_));
-        let mount = |index: &ChangeIndex| index.mount.filter(|_| !is_of_mounts);
-        let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary.max(mount(index))).max();
+        let is_file = matches!(
+            missing,
+            MissingPrerequisite::Path(_) | MissingPrerequisite::Program(_) | MissingPrerequisite::Unit(_)
+        );
+        let files = |index: &ChangeIndex| index.files.filter(|_| is_file);
+        let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary.max(files(index))).max();
         let position = related.or_else(arbitrary)?;
         Some(NearestChange { resource: self.changed[position], is_related: related.is_some() })
     }

@@ -16,6 +16,8 @@ pub(crate) enum EngineRule<'a> {
         /// Error of reading the state, if it explains the rule.
         cause: Option<String>,
     },
+    /// Noop: a run may fail, unless an earlier resource happens to provide what is missing.
+    MayFail,
     /// A late value has no value.
     NoValue(&'a str),
     /// Something changed in a child manifest.
@@ -30,6 +32,7 @@ impl Rule for EngineRule<'_> {
     fn name(&self) -> &'static str {
         match self {
             Self::NotKnownBefore { .. } => "not_known_before",
+            Self::MayFail => "may_fail",
             Self::NoValue(_) => "no_value",
             Self::ChildChanged => "child_changed",
             Self::ChildUnchanged => "child_unchanged",
@@ -45,6 +48,7 @@ impl fmt::Display for EngineRule<'_> {
             Self::NotKnownBefore { before, cause: Some(cause) } => {
                 write!(formatter, "not known before {before}: {cause}")
             }
+            Self::MayFail => formatter.write_str("may fail"),
             Self::NoValue(why) => formatter.write_str(why),
             Self::ChildChanged => formatter.write_str("some of its resources changed"),
             Self::ChildUnchanged => formatter.write_str("nothing in it changed"),

@@ -272,10 +272,10 @@ impl<'a> Walk<'a> {
             // A prefetched state was read without the directory that resources below it can rely on.
             self.state_cache.disable_prefetching();
         }
-        let is_arbitrary = resource_type.may_provide(resource);
+        let may_provide = resource_type.may_provide(resource);
         let is_never_made = self.groups.policy(index).is_always_noop;
         let is_removal = resource_type.ends(resource);
-        Some(NoopChange { is_never_made, is_arbitrary, is_removal, claims })
+        Some(NoopChange { is_never_made, may_provide, is_removal, claims })
     }
 
     /// Records the outcome of a resource for the resources that come after it.

@@ -47,7 +47,9 @@ pub use property::{PropertySpec, aliases, find};
 pub use schema::{object_schema, schema, schemas};
 pub use section::decode_section;
 pub use sensitive::{SENSITIVE, is_hidden, is_sensitive};
-pub use spec::{CheckInput, ChildManifest, FilledExtent, FilledPath, Need, Release, TypeSpec, is_empty_text};
+pub use spec::{
+    CheckInput, ChildManifest, FilledExtent, FilledPath, MayProvide, Need, Release, TypeSpec, is_empty_text,
+};
 pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{Providers, TypeDeclaration, TypedResource};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ccm_model::{Claim, ClaimKind, Node, Properties, Resource};
+use ccm_model::{Claim, ClaimKind, Node, Properties, Resource, Verb};
 
 use crate::{CommandsView, SettingsView, SourcesView, TextSyntax, TextView, TypeDeclaration, find_property};
 
@@ -16,6 +16,17 @@ pub struct CheckInput<'a> {
     pub secrets: &'a [String],
     /// `true` if the manifest gives the resource something to subscribe to, be the references valid or not.
     pub subscribes: bool,
+}
+
+/// What a change of a resource may bring beside its claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayProvide {
+    /// Nothing.
+    Nothing,
+    /// Files, as those of a file system that is mounted.
+    Files,
+    /// Anything.
+    Anything,
 }
 
 /// A manifest that a resource applies.
@@ -206,10 +217,15 @@ pub trait TypeSpec: TypeDeclaration {
         false
     }
 
-    /// Returns `true` if a change of this resource may affect more than its claims.
-    fn may_provide(&self, resource: &Resource) -> bool {
+    /// Returns what a change of this resource may bring beside its claims.
+    fn may_provide(&self, resource: &Resource) -> MayProvide {
         let _ = resource;
-        false
+        MayProvide::Nothing
+    }
+
+    /// Returns the verb of every action of this type, if there is only one.
+    fn only_verb(&self) -> Option<Verb> {
+        None
     }
 
     /// Returns `true` if resources of this type may change files that they do not claim. A property behind

@@ -6,8 +6,8 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 
-/// A change without its resource: `is_never_made`, `is_arbitrary` and the claims.
-type ChangeParts = (bool, bool, Vec<Claim<'static>>);
+/// A change without its resource: `is_never_made`, what it may provide, and the claims.
+type ChangeParts = (bool, MayProvide, Vec<Claim<'static>>);
 
 /// Searches all changes, one after the other.
 fn linear_search(
@@ -53,10 +53,16 @@ fn linear_search(
     let required = graph.with_requirements(&[of]);
     let related =
         latest(&|_, change| change.2.iter().any(is_provided)).or_else(|| latest(&|index, _| required[index]));
-    let is_of_mounts = matches!(missing, MissingPrerequisite::NoMount(_) | MissingPrerequisite::Writable(_));
-    let is_mount = |change: &ChangeParts| change.2.iter().any(|claim| claim.kind == ClaimKind::MountPoint);
-    let resource =
-        related.or_else(|| latest(&|_, change| change.1 && !(is_of_mounts && is_mount(change))))?;
+    let is_file = matches!(
+        missing,
+        MissingPrerequisite::Path(_) | MissingPrerequisite::Program(_) | MissingPrerequisite::Unit(_)
+    );
+    let may_provide = |change: &ChangeParts| match change.1 {
+        MayProvide::Nothing => false,
+        MayProvide::Files => is_file,
+        MayProvide::Anything => true,
+    };
+    let resource = related.or_else(|| latest(&|_, change| may_provide(change)))?;
     Some(NearestChange { resource, is_related: related.is_some() })
 }
 
@@ -85,7 +91,12 @@ fn any_change() -> impl Strategy<Value = ChangeParts> {
         [ClaimKind::User, ClaimKind::Group, ClaimKind::Unit, ClaimKind::Package, ClaimKind::PackageHold];
     let others =
         others.into_iter().flat_map(|kind| ["u", "web.service"].map(|key| Claim::exclusive(kind, key)));
-    (any::<bool>(), prop::bool::weighted(0.2), subsequence(paths.chain(others).collect::<Vec<_>>(), 0..=2))
+    let provided = prop_oneof![
+        8 => Just(MayProvide::Nothing),
+        1 => Just(MayProvide::Files),
+        1 => Just(MayProvide::Anything),
+    ];
+    (any::<bool>(), provided, subsequence(paths.chain(others).collect::<Vec<_>>(), 0..=2))
 }
 
 proptest! {
@@ -105,8 +116,8 @@ proptest! {
         }));
         let mut found = NoopChanges::default();
         for (index, change) in changes.iter().cloned().enumerate() {
-            let change = change.map(|(is_never_made, is_arbitrary, claims)| {
-                NoopChange { is_never_made, is_arbitrary, is_removal: false, claims }
+            let change = change.map(|(is_never_made, may_provide, claims)| {
+                NoopChange { is_never_made, may_provide, is_removal: false, claims }
             });
             found.push(ResourceIndex::from_usize(index), change, &graph);
         }

@@ -38,10 +38,6 @@ impl TypeSpec for ApplyType {
             data: resource.properties.get("data"),
         })
     }
-
-    fn may_provide(&self, _: &Resource) -> bool {
-        true
-    }
 }
 
 impl ResourceType for ApplyType {

@@ -30,11 +30,11 @@ mod values;
 use ccm_engine::{DynProvider, Suitability};
 use ccm_model::{
     ClaimKind, Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, Scalar, ScalarKind,
-    ScalarStyle, escape_control,
+    ScalarStyle, Verb, escape_control,
 };
 use ccm_properties::{
-    CheckInput, CommandsView, FilledExtent, FilledPath, Need, PropertyError, PropertySpec, Providers,
-    SettingsView, ShellText, TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand,
+    CheckInput, CommandsView, FilledExtent, FilledPath, MayProvide, Need, PropertyError, PropertySpec,
+    Providers, SettingsView, ShellText, TextSyntax, TypeDeclaration, TypeSpec, TypedResource, WrittenCommand,
     is_empty_text,
 };
 
@@ -154,8 +154,12 @@ impl TypeSpec for ExecType {
         true
     }
 
-    fn may_provide(&self, _: &Resource) -> bool {
-        true
+    fn may_provide(&self, _: &Resource) -> MayProvide {
+        MayProvide::Anything
+    }
+
+    fn only_verb(&self) -> Option<Verb> {
+        Some(Verb::Run)
     }
 
     fn commands(&self) -> Option<&dyn CommandsView> {

@@ -7,7 +7,7 @@ mod properties;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, PathKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{MayProvide, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::support::object_plan::Object;
 use decide::{DesiredModule, kernel_name};
@@ -47,8 +47,8 @@ impl TypeSpec for KernelModuleType {
         vec![(ClaimKind::Package, "kmod".into())]
     }
 
-    fn may_provide(&self, _: &Resource) -> bool {
-        // A module brings parameters, devices and file systems.
-        true
+    fn may_provide(&self, _: &Resource) -> MayProvide {
+        // A module brings parameters and devices.
+        MayProvide::Files
     }
 }

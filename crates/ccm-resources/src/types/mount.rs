@@ -10,7 +10,8 @@ mod util_linux;
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, Resource, escape_control};
 use ccm_properties::{
-    CheckInput, FilledExtent, FilledPath, Need, PropertyError, Providers, Release, TypeSpec, TypedResource,
+    CheckInput, FilledExtent, FilledPath, MayProvide, Need, PropertyError, Providers, Release, TypeSpec,
+    TypedResource,
 };
 
 use crate::support::object_plan::Object;
@@ -126,9 +127,9 @@ impl TypeSpec for MountType {
         self.needs(resource).into_iter().chain(device).chain(module).map(Release::Object).collect()
     }
 
-    fn may_provide(&self, _: &Resource) -> bool {
-        // A file system brings files that nobody knows before it is mounted.
-        true
+    fn may_provide(&self, _: &Resource) -> MayProvide {
+        // Nobody knows the files before the file system is mounted.
+        MayProvide::Files
     }
 }
 

@@ -12,7 +12,7 @@ mod virtual_name;
 
 use ccm_engine::DynProvider;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{Need, PropertyError, Providers, TypeSpec, TypedResource};
+use ccm_properties::{MayProvide, Need, PropertyError, Providers, TypeSpec, TypedResource};
 
 use crate::parts::packages::{Apt, Dnf, Package, Pacman, Tool, spellings};
 use decide::PackageKind;
@@ -87,7 +87,7 @@ impl TypeSpec for PackageType {
 
     /// A package comes after the definitions of repositories, because one of them may have it.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
-        let installs = self.may_provide(resource);
+        let installs = installs(resource);
         let directories = REPOSITORY_DIRECTORIES.iter().filter(|_| installs);
         directories.map(|directory| (ClaimKind::Path, (*directory).into())).collect()
     }
@@ -102,7 +102,12 @@ impl TypeSpec for PackageType {
         true
     }
 
-    fn may_provide(&self, resource: &Resource) -> bool {
-        resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
+    fn may_provide(&self, resource: &Resource) -> MayProvide {
+        if installs(resource) { MayProvide::Anything } else { MayProvide::Nothing }
     }
+}
+
+/// Returns `true` if a package may be installed.
+fn installs(resource: &Resource) -> bool {
+    resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
 }

@@ -11,7 +11,8 @@ pub(super) fn line(event: &Event) -> Option<String> {
     let Event::ResourceFinished(transaction) = event else { return None };
     let detail = match &transaction.outcome {
         Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
-            message.strip_prefix("not known").map(|rest| format!(": not known{rest}")).unwrap_or_default()
+            let is_shown = message.starts_with("not known") || message == "may fail";
+            if is_shown { format!(": {message}") } else { String::new() }
         }
         Outcome::Skipped { cause: SkipCause::DependencyFailed { culprits } } => {
             format!(" because of {}", joined(culprits))

@@ -3,7 +3,7 @@
 use ccm_engine::{Binder, BoundResource, DynProvider, ResourceType, Suitabilities, bind};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
 use ccm_properties::{
-    CheckInput, FilledExtent, FilledPath, PropertySpec, Providers, TypeDeclaration, TypeSpec,
+    CheckInput, FilledExtent, FilledPath, MayProvide, PropertySpec, Providers, TypeDeclaration, TypeSpec,
 };
 
 use super::calls::count_question;
@@ -20,9 +20,9 @@ const PROVIDERS: Providers<dyn DynProvider<FakeKind>> = &[
 ];
 
 impl TypeSpec for FakeType {
-    fn may_provide(&self, resource: &Resource) -> bool {
+    fn may_provide(&self, resource: &Resource) -> MayProvide {
         count_question();
-        !resource.id.name.starts_with('/')
+        if resource.id.name.starts_with('/') { MayProvide::Nothing } else { MayProvide::Anything }
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {

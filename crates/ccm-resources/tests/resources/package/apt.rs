@@ -182,8 +182,8 @@ fn noop_reports_changes_and_failures() {
     assert_eq!(
         warnings,
         [
-            "unless package#ed provides it, a run fails: package `gone` is not in the index",
-            "unless package#gone provides it, a run fails: `virtual` is a virtual package",
+            "a run fails unless an earlier resource provides it: package `gone` is not in the index",
+            "a run fails unless an earlier resource provides it: `virtual` is a virtual package",
         ]
     );
     assert_eq!(done[0].reason_text(), Some("version 5.9-4 is installed, 5.9-5 is available"));

@@ -86,8 +86,9 @@ fn skipped_repository_is_reported() {
     let done = rocky().noop(resources());
     assert_eq!(done[0].warnings, [LEFT_OUT]);
     assert_eq!(done[2].warnings, [LEFT_OUT]);
-    let foreseen =
-        format!("unless package#nano provides it, a run fails: package `ed` is not in the index: {LEFT_OUT}");
+    let foreseen = format!(
+        "a run fails unless an earlier resource provides it: package `ed` is not in the index: {LEFT_OUT}"
+    );
     assert_eq!(done[3].warnings, [foreseen]);
 }
 

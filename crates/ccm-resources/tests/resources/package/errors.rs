@@ -1,5 +1,7 @@
 //! Errors that are found before a run.
 
+use ccm_properties::MayProvide;
+
 use crate::build::errors_of;
 use crate::package::package;
 
@@ -107,7 +109,9 @@ fn all_errors_are_reported_at_once() {
 fn only_installed_packages_may_provide_something() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "package").expect("the type");
-    for (ensure, expected) in [("present", true), ("latest", true), ("absent", false)] {
+    for (ensure, expected) in
+        [("present", MayProvide::Anything), ("latest", MayProvide::Anything), ("absent", MayProvide::Nothing)]
+    {
         assert_eq!(spec.may_provide(&package("tool", &[("ensure", ensure)])), expected, "{ensure}");
     }
 }

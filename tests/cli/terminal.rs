@@ -111,6 +111,23 @@ fn tables_fit_the_terminal() {
     assert!(piped.stdout.contains(&format!("[dir]/{manifest}\n")), "{}", piped.shown());
 }
 
+#[test]
+fn words_of_errors_fit_the_terminal() {
+    let scratch = Scratch::new();
+    scratch.write("bad.yaml", "ccm: {resources: [{file: [{/x: {cnotent: a}}]}]}\n");
+    scratch.write("m.yaml", "ccm: {resources: []}\n");
+    let commands = ["apply bad.yaml", "history last", "apply m.yaml --only file#/a --skip file#/b"];
+    for width in [40, 80] {
+        let text = shown_on_terminal(&scratch, width, "", &commands);
+        // The lines of an excerpt stay as they are.
+        let is_of_words = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
+        let words: Vec<&str> = text.lines().filter(is_of_words).collect();
+        let widest = words.iter().map(|line| line.chars().count()).max().unwrap_or_default();
+        assert!(widest <= width, "{widest} of {width}\n{text}");
+        assert!(text.replace("\n  ", " ").contains("error: 1 error in bad.yaml; nothing was run"), "{text}");
+    }
+}
+
 fn is_root() -> bool {
     crate::owner().starts_with("root:")
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use ccm_runtime::model::escape_control;
+use ccm_runtime::report::Screen;
 use ccm_runtime::{ExitCode, Findings, Secrets};
 
 use crate::arguments::JsonForm;
@@ -78,29 +79,29 @@ impl Console {
 
     /// Writes an error.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.write(&error.text());
+        self.write_words(error.excerpts(), &error.words());
     }
 
     /// Writes a warning with its causes.
     pub(crate) fn warning_of(&self, error: &dyn std::error::Error) {
         let mut text = format!("warning: {}\n", escape_control(&error.to_string()));
         text.extend(causes(error).iter().map(|cause| format!("  caused by: {}\n", escape_control(cause))));
-        self.write(&text);
+        self.write_words("", &text);
     }
 
     /// Writes a warning.
     pub(crate) fn warning(&self, message: &str) {
-        self.write(&format!("warning: {}\n", escape_control(message)));
+        self.write_words("", &format!("warning: {}\n", escape_control(message)));
     }
 
     /// Writes a note, which is not an error but may explain the result.
     pub(crate) fn note(&self, message: &str) {
-        self.write(&format!("note: {}\n", escape_control(message)));
+        self.write_words("", &format!("note: {}\n", escape_control(message)));
     }
 
     /// Writes a hint for a warning or note.
     pub(crate) fn hint(&self, message: &str) {
-        self.write(&format!("hint: {}\n", escape_control(message)));
+        self.write_words("", &format!("hint: {}\n", escape_control(message)));
     }
 
     /// Writes an explanation, if there is one.
@@ -112,7 +113,19 @@ impl Console {
 
     /// Writes a text without secrets, in one piece so that no other output comes in between.
     pub(crate) fn write(&self, text: &str) {
-        let text = match (self.secrets.redact(text), AutoStream::choice(&stderr())) {
+        self.write_redacted(self.secrets.redact(text));
+    }
+
+    /// Writes lines of words behind a text. On a terminal, the lines end between words. A secret of several words is
+    /// redacted before that.
+    fn write_words(&self, before: &str, words: &str) {
+        let screen = Screen { width: diagnostics::terminal_width(), is_unicode: true };
+        let (before, words) = (self.secrets.redact(before), self.secrets.redact(words));
+        self.write_redacted(Cow::Owned(before.into_owned() + &screen.folded(&words)));
+    }
+
+    fn write_redacted(&self, text: Cow<'_, str>) {
+        let text = match (text, AutoStream::choice(&stderr())) {
             (text, ColorChoice::Never) => Cow::Owned(strip_str(&text).to_string()),
             (text, _) => text,
         };

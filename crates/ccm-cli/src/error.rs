@@ -142,7 +142,17 @@ impl CommandError {
 
     /// Returns the text for standard error: the message, its causes, then hints.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.before.clone();
+        self.before.clone() + &self.words()
+    }
+
+    /// Returns the excerpts, whose lines have to stay as they are.
+    pub(crate) fn excerpts(&self) -> &str {
+        &self.before
+    }
+
+    /// Returns the text behind the excerpts.
+    pub(crate) fn words(&self) -> String {
+        let mut text = String::new();
         let mut line = |start: &str, line: &str| text += &format!("{start}{}\n", escape_control(line));
         if !self.message.is_empty() {
             line("error: ", &self.message);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_host::LocalZone;
 use ccm_model::{
-    Event, EventLine, RefreshSummary, RunSummary, SourceVersion, StartedBy, TransactionLine,
+    CheckCounts, Event, EventLine, RefreshSummary, RunSummary, SourceVersion, StartedBy, TransactionLine,
     display_duration, display_timestamp, escape_control, parse_timestamp,
 };
 use serde_json::{Value, json};
@@ -75,6 +75,9 @@ impl History {
             }
             let version = escape_control(&summary.version);
             text += &format!(", exit code {}, ccm {version}", summary.exit_code);
+            if summary.monitor_only {
+                text += ", only health checks";
+            }
         }
         text.push('\n');
         if let Some(started_by) = run.started_by() {
@@ -170,9 +173,15 @@ impl StoredRun {
 
     fn result_text(&self, events: Vec<EventLine>, screen: Screen) -> String {
         if let Some(summary) = self.summary.as_ref().filter(|found| found.outcome() == RunOutcome::Refused) {
-            let line = |text: String, line: &str| text + &format!("{}\n", escape_control(line));
-            let errors = summary.errors.lines().fold(String::new(), line);
-            return format!("the manifest was refused; nothing was run\n{errors}");
+            // The lines of excerpts, which begin with a blank or a number, stay as they are.
+            let is_of_words = |line: &str| line.starts_with(|first: char| first.is_ascii_alphabetic());
+            let shown = |line: &str| {
+                let shown = format!("{}\n", escape_control(line));
+                if is_of_words(line) { screen.folded(&shown).into_owned() } else { shown }
+            };
+            let errors: String = summary.errors.lines().map(shown).collect();
+            let head = screen.folded("the manifest was refused; nothing was run\n");
+            return format!("{head}{errors}");
         }
         // The report of a run has no diffs by default; those of a whole run would hide everything else.
         let without_diff = |event: EventLine| match event {
@@ -267,9 +276,19 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
 fn counted(stored: &StoredSummary, screen: Screen) -> String {
     match stored.outcome() {
         RunOutcome::Refused => "refused".to_owned(),
+        _ if stored.monitor_only => checks_counted(&stored.checks),
         _ if screen.width.is_some_and(|width| width < WIDE) => summary::counted_briefly(&summary_of(stored)),
         _ => format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored))),
     }
+}
+
+/// Returns the counts of a run of health checks alone.
+fn checks_counted(checks: &CheckCounts) -> String {
+    let CheckCounts { ok, warning, critical, unknown, not_run: _ } = *checks;
+    let counts = [(critical, "critical"), (unknown, "unknown"), (warning, "warning"), (ok, "ok")];
+    let shown = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let shown: Vec<String> = shown.collect();
+    format!("only checks: {}", if shown.is_empty() { "none".to_owned() } else { shown.join(", ") })
 }
 
 pub(super) fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'static>> {

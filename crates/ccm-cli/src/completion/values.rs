@@ -1,7 +1,7 @@
 //! Values of arguments that ccm looks up: names in a manifest, types and properties, recorded runs. A source that
 //! can't be read has none.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ccm_runtime::model::EventLine;
@@ -127,7 +127,7 @@ impl ValueContext<'_> {
             let outcome = run.summary.as_ref().map_or("not ended", |summary| summary.outcome().word());
             Candidate::new(history.short(&run.id), format!("{began} {outcome} {}", run.manifest()))
         });
-        newest.into_iter().chain(runs).collect()
+        with_own_descriptions(newest.into_iter().chain(runs).collect())
     }
 
     /// Returns the timers that ccm installed.
@@ -190,4 +190,17 @@ fn add_properties<'p>(
 fn first_sentence(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
+}
+
+/// Numbers equal descriptions. Zsh shows the words with one description together, which would change the order.
+fn with_own_descriptions(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for candidate in &mut candidates {
+        let count = counts.entry(candidate.description.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            candidate.description += &format!(" ({count})");
+        }
+    }
+    candidates
 }

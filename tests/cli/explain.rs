@@ -22,6 +22,16 @@ fn types_and_properties_are_explained() {
     expect_output(&explain(&["executors"]), 0, &executors);
     let image = explain(&["executors.image"]);
     expect_output(&image, 0, &["executors.image: text\n", "required"]);
+    for (name, parts) in [
+        ("checks", &["checks: list of maps\n", "Health checks after all resources", "tries: "][..]),
+        ("fail_on_error", &["fail_on_error: boolean\n", "default: `false`\n"]),
+        ("foreach", &["foreach: list or map\n", "`Item`"]),
+        ("hierarchy", &["hierarchy: map\n", "`order`"]),
+        ("control", &["control: map\n"]),
+        ("file.ensure", &["`present`, `absent`, `directory`, `link`"]),
+    ] {
+        expect_output(&explain(&[name]), 0, parts);
+    }
     expect_output(&explain(&["file.require"]), 0, &["file.require: list of text\n", "`type#alias`"]);
 }
 
@@ -74,6 +84,7 @@ fn unknown_types_and_properties_come_with_the_nearest_known_one() {
     assert_eq!(words(&["user", "shell"]).stdout, words(&["user.shell"]).stdout);
     expect_error(&words(&["user", "shel"]), 1, "", &["`user`", "property `shel`"], &["`shell`"]);
     expect_error(&explain("executors.imag"), 1, "", &["`ccm.executors`", "property `imag`"], &["`image`"]);
+    expect_error(&explain("exec.cmd"), 1, "", &["`exec`", "property `cmd`"], &["`command`"]);
     expect_error(&explain("service.enable.x"), 1, "", &["`service.enable`", "property `x`"], &[]);
 }
 

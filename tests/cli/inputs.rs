@@ -256,7 +256,7 @@ fn child_manifests_are_checked_before_anything_is_run() {
         refused(&scratch, &text, &[], &[(location, message, hints)]);
     };
     expect("missing", "m.yaml:5:21", &["`[dir]/missing.yaml`", "No such file"], &["from [dir]"]);
-    let round = "[dir]/loop.yaml -> [dir]/round.yaml -> [dir]/loop.yaml";
+    let round = "[dir]/loop.yaml → [dir]/round.yaml → [dir]/loop.yaml";
     expect("loop", "[dir]/round.yaml:1:34", &["applies itself", round], &[]);
     expect("deep0", "[dir]/deep9.yaml:1:34", &["nested", "10 deep"], &[]);
     expect("broken", "[dir]/broken.yaml:4:15", &["property `tmieout`"], &["`timeout`"]);

@@ -388,6 +388,54 @@ fn commands_of_other_tools_come_with_that_of_ccm() {
     expect_error(&similar, 64, "", &["subcommand 'statsu'"], &["'status'"]);
 }
 
+/// A tip is right, or there is none.
+#[test]
+fn tips_name_what_the_command_has() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "data: {port: 80}\nccm: {resources: [{exec: [{r: {command: 'true'}}]}]}\n");
+    for (args, tip, wrong) in [
+        (&["--completion", "zsh"][..], Some("`ccm completions`"), "--complet'"),
+        (&["--validate", "m.yaml"], Some("`ccm validate`"), ""),
+        (&["completions", "tcsh"], None, "'zsh'\n"),
+        (&["completions", "bsh"], Some("'bash'"), ""),
+        (&["timer", "install", "m.yaml", "--cron", "x"], Some("--every"), "--confirm"),
+        (&["timer", "install", "m.yaml", "--confirn"], None, "'--confirm'"),
+        (&["apply", "m.yaml", "--confirn"], Some("'--confirm'"), ""),
+        (&["help", "aply"], Some("'apply'"), ""),
+        (&["help", "plan"], Some("`ccm apply --noop MANIFEST`"), ""),
+        (&["apply", "m.yaml", "--only", "r"], Some("`exec#r`"), "motd"),
+        (
+            &["apply", "m.yaml", "--only", "exec#r,exec#s"],
+            Some("--only exec#r --only exec#s"),
+            "did you mean",
+        ),
+    ] {
+        let called = ccm(&scratch, args).default_state().run();
+        assert_eq!(called.code, 64, "{args:?}: {}", called.shown());
+        assert!(tip.is_none_or(|tip| called.stderr.contains(tip)), "{args:?}: {}", called.stderr);
+        assert!(wrong.is_empty() || !called.stderr.contains(wrong), "{args:?}: {}", called.stderr);
+    }
+}
+
+/// The names of expressions, where a path is meant, and names without values.
+#[test]
+fn hints_say_where_values_come_from() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "data: {port: 80}\nccm: {resources: []}\n");
+    for (args, hint) in [
+        (&["eval", "Data.port"][..], Some("`--data KEY=VALUE` or `--hiera FILE`")),
+        (&["eval", "Facts.prot"], None),
+        (&["facts", "Facts.host.info.os"], Some("leave out the first part: write `host.info.os`")),
+        (&["apply", "m.yaml", "--data", "Data.port=1"], Some("leave out the first part: write `port=VALUE`")),
+    ] {
+        let called = ccm(&scratch, args).run();
+        assert_eq!(called.code, 1, "{args:?}: {}", called.shown());
+        let expected = hint.unwrap_or("hint");
+        assert!(called.stderr.contains(expected), "{args:?}: {}", called.stderr);
+        assert!(hint.is_some() || !called.stderr.contains("--hiera"), "{args:?}: {}", called.stderr);
+    }
+}
+
 #[test]
 fn wrong_values_of_options_are_named() {
     let scratch = Scratch::new();

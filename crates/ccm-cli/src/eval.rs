@@ -23,7 +23,15 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> CommandResult
     }
     let facts = session::facts(&arguments.facts);
     let data = session::data(&arguments.data);
-    let evaluated = session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data)?;
+    let evaluated = session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data);
+    let evaluated = evaluated.map_err(|error| {
+        let has_no_data = data.files.is_empty() && data.assignments.is_empty();
+        let names_data =
+            || session.explain_expression(&arguments.expression).is_ok_and(|names| !names.data.is_empty());
+        let is_without = has_no_data && matches!(error, ExpressionError::Errors(_)) && names_data();
+        let hint = is_without.then_some("give data with `--data KEY=VALUE` or `--hiera FILE`");
+        CommandError::from(error).hints(hint)
+    })?;
     console.findings(&evaluated.warnings);
     let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
     console.print(&match format {

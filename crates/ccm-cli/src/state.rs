@@ -2,6 +2,7 @@
 
 use std::io;
 
+use ccm_runtime::model::{ResourceId, quote_words};
 use ccm_runtime::status::StatusError;
 use ccm_runtime::{
     BeginError, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError, StoreError,
@@ -69,7 +70,15 @@ pub(crate) fn unknown_selection(unknown: &UnknownResources) -> CommandError {
             SelectionOption::Skip => "--skip",
         };
         let message = format!("{option} names `{id}`, which is not in the manifest; nothing was run");
-        let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+        let several = id.to_string();
+        let several: Vec<&str> = several.split(',').map(str::trim).collect();
+        let are_references = several.len() > 1 && several.iter().all(|name| ResourceId::parse(name).is_ok());
+        let repeated = || {
+            let each = several.iter().map(|name| format!("{option} {}", quote_words([*name])));
+            format!("repeat `{option}`: `{}`", each.collect::<Vec<_>>().join(" "))
+        };
+        let hint = are_references.then(repeated);
+        let hint = hint.or_else(|| nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?")));
         let is_glob = id.to_string().contains(['*', '?']);
         let hint = hint.or_else(|| {
             is_glob.then(|| format!("name each resource: `{option}` takes no wildcards, and can be repeated"))

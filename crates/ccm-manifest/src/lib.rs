@@ -29,6 +29,7 @@ mod unchecked;
 pub use late::{Completion, LateResources};
 pub use load::{LoadResult, Request, load, load_omitting};
 pub use read::data::ResolvedData;
+pub use read::document::setting_properties;
 pub use read::hiera::{DataFile, ParsedData, parse_data};
 pub use redaction::Redaction;
 pub use resolve::evaluate::{

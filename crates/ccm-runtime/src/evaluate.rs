@@ -254,8 +254,9 @@ fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
                 format!("there is nothing at `{shown}`"),
             );
             let begins =
-                |first: &str| text.starts_with(first) && whole.get(first.trim_end_matches('.')).is_none();
-            Err(if begins("facts.") || begins("data.") {
+                |first: &&str| text.starts_with(first) && whole.get(first.trim_end_matches('.')).is_none();
+            // As an expression and a path of `lookup` write it.
+            Err(if ["Facts.", "facts.", "Data.", "data."].iter().any(begins) {
                 let (_, rest) = shown.split_once('.').unwrap_or_default();
                 error.with_hint(format!("leave out the first part: write `{rest}`"))
             } else {

@@ -1,5 +1,6 @@
 //! The reference of resource types as data, from their tables of properties.
 
+use ccm_manifest::setting_properties;
 use ccm_model::closest;
 use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, SettingsView, TypeSpec};
 use serde::Serialize;
@@ -31,7 +32,7 @@ pub enum Explanation {
         /// The property.
         property: PropertyReference,
     },
-    /// One key below `ccm` that a type adds.
+    /// One key of a manifest beside its resources, such as one below `ccm` that a type adds.
     Setting {
         /// Path of the key, such as `executors.image`.
         path: String,
@@ -82,6 +83,66 @@ pub struct PropertyReference {
     pub properties: Vec<PropertyReference>,
 }
 
+/// Key of a manifest that is neither a setting nor a property.
+struct ManifestKey {
+    name: &'static str,
+    kind: &'static str,
+    meaning: &'static str,
+}
+
+const MANIFEST_KEYS: [ManifestKey; 7] = [
+    ManifestKey { name: "ccm", kind: "map", meaning: "Resources and settings of the manifest, at its top." },
+    ManifestKey {
+        name: "data",
+        kind: "map",
+        meaning: "Values that expressions read as `Data`, at the top of a manifest. They may use facts and the environment.",
+    },
+    ManifestKey {
+        name: "hierarchy",
+        kind: "map",
+        meaning: "Names of the overrides to merge over `data` (`order`), and how to merge them (`merge`: `first` or \
+                  `deep`), at the top of a manifest.",
+    },
+    ManifestKey {
+        name: "overrides",
+        kind: "map of maps",
+        meaning: "Values that are merged over `data`, by the names that `hierarchy` lists, at the top of a manifest.",
+    },
+    ManifestKey {
+        name: "resources",
+        kind: "list of maps",
+        meaning: "Resources below `ccm`, managed in this order unless dependencies change it. Each item holds resources \
+                  of one type.",
+    },
+    ManifestKey {
+        name: "resources_template",
+        kind: "text",
+        meaning: "Template in the directory of the manifest, named below `ccm`. It generates a list of resources, \
+                  managed after `resources`.",
+    },
+    ManifestKey {
+        name: "foreach",
+        kind: "list or map",
+        meaning: "Beside a type in `resources`: the resources are made for each item, which their expressions read as \
+                  `Item`; `Index` is its position, from 0. Of a map, `Item.key` and `Item.value` are an entry.",
+    },
+];
+
+impl ManifestKey {
+    fn reference(&self) -> PropertyReference {
+        PropertyReference {
+            name: self.name,
+            aliases: Vec::new(),
+            kind: self.kind.to_owned(),
+            meaning: self.meaning.to_owned(),
+            default: None,
+            required: false,
+            sensitive: false,
+            properties: Vec::new(),
+        }
+    }
+}
+
 /// Name of a type or a property that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{name}`")]
@@ -99,7 +160,7 @@ pub struct UnknownName {
 impl Session {
     /// Explains a resource type by its name, or a property as `TYPE.PROPERTY`; without a name, lists all
     /// types. A property of a map is named by its path: `exec.sandbox.network`. A key below `ccm` that a type adds is named
-    /// alone: `executors`, and so is a property that every resource has: `control`.
+    /// alone: `executors`, and so are one of every manifest (`checks`, `foreach`) and a property that every resource has: `control`.
     pub fn explain(&self, name: Option<&str>) -> Result<Explanation, UnknownName> {
         let specs = self.specs();
         let Some(name) = name else {
@@ -115,7 +176,16 @@ impl Session {
             return Ok(Explanation::Setting { path, property: PropertyReference::of(found) });
         }
         let found = specs.iter().find(|spec| spec.name() == type_name);
-        if found.is_none() && common().any(|property| property.name == type_name) {
+        let settings = setting_properties();
+        let is_own = || common().any(|property| property.name == type_name);
+        if found.is_none() && !is_own() && settings.iter().any(|setting| setting.name == type_name) {
+            let (path, found) = property("ccm", &settings.iter().collect::<Vec<_>>(), name)?;
+            return Ok(Explanation::Setting { path, property: PropertyReference::of(found) });
+        }
+        if let Some(key) = MANIFEST_KEYS.iter().find(|key| key.name == name) {
+            return Ok(Explanation::Setting { path: name.to_owned(), property: key.reference() });
+        }
+        if found.is_none() && is_own() {
             let (path, found) = property("every resource", &common().collect::<Vec<_>>(), name)?;
             return Ok(Explanation::Common { path, property: PropertyReference::of(found) });
         }
@@ -155,8 +225,13 @@ fn property(
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let is_meant = |property: &&&PropertySpec| property.name == name || property.aliases.contains(&name);
     let Some(found) = known.iter().find(is_meant).copied() else {
+        let of_other_tool = known.iter().find(|property| property.foreign_names.contains(&name));
         let known = known.iter().map(|property| property.name).collect();
-        return Err(UnknownName::new(format!("`{owner}` has no property"), name, known));
+        let mut unknown = UnknownName::new(format!("`{owner}` has no property"), name, known);
+        if let Some(meant) = of_other_tool {
+            unknown.nearest = Some(meant.name.to_owned());
+        }
+        return Err(unknown);
     };
     let Some(rest) = rest else { return Ok((found.name.to_owned(), found)) };
     let owner = format!("{owner}.{}", found.name);

@@ -66,7 +66,7 @@ const FOREIGN_OPTIONS: [(&[&str], &str, &str); 10] = [
     (&["-o"], "output", "--output FORMAT"),
     (&["--last"], "slowest", "ccm history last"),
     (
-        &["--on-calendar", "--calendar", "--at", "--interval"],
+        &["--on-calendar", "--calendar", "--at", "--interval", "--cron", "--schedule"],
         "every",
         "--every 1d` for once a day, or a resource of the type `timer",
     ),
@@ -93,7 +93,8 @@ pub(crate) fn adapt(error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
             Some(error) => with_place_of_argument(without_value(error)),
             None => with_own_command(error, is_file),
         },
-        ErrorKind::UnknownArgument => with_place_of_argument(without_value(error)),
+        ErrorKind::UnknownArgument => with_place_of_argument(without_value(without_far_argument(error))),
+        ErrorKind::InvalidValue => without_far_value(error),
         ErrorKind::MissingRequiredArgument => with_example(error),
         _ => error,
     }
@@ -108,8 +109,10 @@ fn with_tip(mut error: Error, tip: String) -> Error {
 /// similar name.
 fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    // `ccm backup diff` is an error about the commands of `ccm backup`.
-    if let [outer, ..] = &given_command().0[..] {
+    // `ccm backup diff` is an error about the commands of `ccm backup`, and `ccm help aply` about those of ccm.
+    if let [outer, ..] = &given_command().0[..]
+        && outer != "help"
+    {
         let inner = FOREIGN_INNER_COMMANDS.iter().find(|(of, foreign, _)| of == outer && foreign == name);
         let Some((_, _, instead)) = inner else { return error };
         error.remove(ContextKind::SuggestedSubcommand);
@@ -132,13 +135,57 @@ fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error 
     with_tip(error, tip)
 }
 
+/// Returns the command of ccm with the most similar name.
+fn closest_command(name: &str) -> Option<String> {
+    let command = whole_command();
+    let known = command.get_subcommands().filter(|inner| !inner.is_hide_set()).map(Command::get_name);
+    closest(name, known).map(str::to_owned)
+}
+
+/// Removes the suggestion of an option that the command does not have, or that is not similar.
+fn without_far_argument(mut error: Error) -> Error {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
+    let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else { return error };
+    let has_it = |command: &Command| {
+        let long = suggested.trim_start_matches('-');
+        command.get_arguments().any(|option| !option.is_hide_set() && option.get_long() == Some(long))
+    };
+    // Another command may have it, which the tip then names.
+    let is_of_other = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let name = argument.split('=').next().unwrap_or_default();
+    let is_near = closest(name, [&**suggested]).is_some();
+    if !is_near || !(is_of_other || has_it(&given_command().1)) {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+    }
+    error
+}
+
+/// Removes the suggestion of a value that is not similar: `tcsh` is no misspelt `zsh`.
+fn without_far_value(mut error: Error) -> Error {
+    let is_near = match (error.get(ContextKind::InvalidValue), error.get(ContextKind::SuggestedValue)) {
+        (Some(ContextValue::String(value)), Some(ContextValue::String(suggested))) => {
+            closest(value, [&**suggested]).is_some()
+        }
+        _ => true,
+    };
+    if !is_near {
+        error.remove(ContextKind::SuggestedValue);
+    }
+    error
+}
+
 /// Leaves the closest of several suggested commands.
 fn with_closest_command(mut error: Error) -> Error {
-    let Some(ContextValue::Strings(suggested)) = error.get(ContextKind::SuggestedSubcommand) else {
-        return error;
-    };
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    let Some(meant) = closest(name, suggested.iter().map(String::as_str)).map(str::to_owned) else {
+    let meant = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(suggested)) => {
+            closest(name, suggested.iter().map(String::as_str)).map(str::to_owned)
+        }
+        // `ccm help aply` gets no suggestion of clap.
+        _ => closest_command(name),
+    };
+    let Some(meant) = meant else {
         // What clap finds similar is not what is meant.
         error.remove(ContextKind::SuggestedSubcommand);
         return error;
@@ -267,7 +314,19 @@ fn with_place_of_argument(mut error: Error) -> Error {
         };
     }
     if commands.is_empty() {
-        return error;
+        let is_of_ccm = words.is_empty();
+        let meant = argument.strip_prefix("--").filter(|_| is_of_ccm).and_then(|option| {
+            let is_command = |inner: &Command| inner.get_name() == option && !inner.is_hide_set();
+            let is_exact = command.get_subcommands().any(is_command);
+            if is_exact { Some(option.to_owned()) } else { closest_command(option) }
+        });
+        return match meant {
+            Some(meant) => {
+                error.remove(ContextKind::SuggestedArg);
+                with_tip(error, format!("write `ccm {meant}`"))
+            }
+            None => error,
+        };
     }
     if commands.len() > MAX_COMMANDS {
         commands.truncate(MAX_COMMANDS - 1);

@@ -147,6 +147,9 @@ pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
             Some((kind, name)) if !kind.is_empty() && !name.is_empty() => {
                 format!("{error}; write `{kind}#{name}`")
             }
+            _ if !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+                format!("{error}, such as `exec#{text}`")
+            }
             _ => format!("{error}, such as `file#/etc/motd`"),
         }
     })

@@ -193,7 +193,7 @@ fn refusal(
     if let Some(first) = outer.paths.iter().position(|before| before == path) {
         let mut cycle: Vec<String> = outer.paths[first..].iter().map(|path| shown_path(path)).collect();
         cycle.push(shown_path(path));
-        return refused(DiagnosticKind::Cycle, format!("a manifest applies itself: {}", cycle.join(" -> ")));
+        return refused(DiagnosticKind::Cycle, format!("a manifest applies itself: {}", cycle.join(" → ")));
     }
     // The first path is the top manifest.
     if outer.paths.len() > MAX_DEPTH {

@@ -92,6 +92,13 @@ impl DataKeys {
             }
             let message = format!("--data: no data of the manifest has the key `{}`", shown(first));
             let error = Diagnostic::without_location(DiagnosticKind::UnknownKey, message);
+            if let ("Data" | "data", [second, ..]) = (&**first, rest)
+                && known().any(|key| key == second)
+            {
+                let key = shown(&rest.join("."));
+                diagnostics.push(error.with_hint(format!("leave out the first part: write `{key}=VALUE`")));
+                continue;
+            }
             // The order of a set differs from run to run.
             let mut names: Vec<&str> = known().collect();
             names.sort_unstable();

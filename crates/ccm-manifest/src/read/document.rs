@@ -8,7 +8,8 @@ use ccm_model::{
     listed,
 };
 use ccm_properties::{
-    HEALTH_CHECKS_KIND, PropertyKind, PropertyValue, Text, TextKind, decode_map, find, properties,
+    HEALTH_CHECKS_KIND, PropertyKind, PropertySet as _, PropertySpec, PropertyValue, Text, TextKind,
+    decode_map, find, properties,
 };
 
 use crate::read::data::{self, DataNodes};
@@ -35,6 +36,11 @@ properties! {
         /// Health checks after all resources, in the form of `health_checks` of a resource.
         checks: CheckNodes,
     }
+}
+
+/// Returns the keys below `ccm` that every manifest may have, but for its resources.
+pub fn setting_properties() -> &'static [PropertySpec] {
+    Settings::PROPERTIES
 }
 
 /// Health checks that are checked together with those of resources.

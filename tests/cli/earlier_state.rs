@@ -67,7 +67,7 @@ fn recorded_runs_are_listed_and_shown() {
         "exec#seasonal skipped",
         "`if` is false\n",
         "exec#reload ",
-        "exec#write-config may have changed ",
+        "exec#write-config changed ",
         "failed: exec#build, exec#reload\n",
         "5 resources",
     ];

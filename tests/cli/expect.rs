@@ -40,7 +40,7 @@ fn add_line(diagnostic: &mut Diagnostic, line: &str) {
     let hint = line.trim_start_matches("= ");
     if let Some(location) = line.strip_prefix("--> ").or(line.strip_prefix("::: ")) {
         diagnostic.locations.push(location.to_owned());
-    } else if let Some(hint) = hint.strip_prefix("hint: ").or(hint.strip_prefix("tip: ")) {
+    } else if let Some(hint) = hint.strip_prefix("hint: ") {
         diagnostic.hints.push(hint.to_owned());
     } else if !is_source {
         let text = if line.starts_with('|') { line.trim_start_matches(['|', '^', '-', ' ']) } else { line };

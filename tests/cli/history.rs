@@ -22,7 +22,7 @@ fn a_run_is_listed_and_shown() {
     let runs: Value = serde_json::from_str(&called.stdout).expect("a list");
     let counts = json!({
         "total": 5, "unchanged": 1, "changed": 1, "refreshed": 1, "pending_changes": 0, "pending_refreshes": 0,
-        "failed": 1, "dependency_failed": 1, "unmet": 1, "skipped": 0,
+        "failed": 1, "failed_after_change": 0, "dependency_failed": 1, "unmet": 1, "skipped": 0,
     });
     assert_eq!((&runs[0]["manifest"], &runs[0]["counts"]), (&json!("[dir]/manifest.yaml"), &counts));
     assert_eq!(

@@ -388,12 +388,12 @@ fn commands_of_other_tools_come_with_that_of_ccm() {
     expect_error(&similar, 64, "", &["subcommand 'statsu'"], &["'status'"]);
 }
 
-/// A tip is right, or there is none.
+/// A hint is right, or there is none.
 #[test]
-fn tips_name_what_the_command_has() {
+fn hints_name_what_the_command_has() {
     let scratch = Scratch::new();
     scratch.write("m.yaml", "data: {port: 80}\nccm: {resources: [{exec: [{r: {command: 'true'}}]}]}\n");
-    for (args, tip, wrong) in [
+    for (args, hint, wrong) in [
         (&["--completion", "zsh"][..], Some("`ccm completions`"), "--complet'"),
         (&["--validate", "m.yaml"], Some("`ccm validate`"), ""),
         (&["completions", "tcsh"], None, "'zsh'\n"),
@@ -406,13 +406,14 @@ fn tips_name_what_the_command_has() {
         (&["apply", "m.yaml", "--only", "r"], Some("`exec#r`"), "motd"),
         (
             &["apply", "m.yaml", "--only", "exec#r,exec#s"],
-            Some("--only exec#r --only exec#s"),
+            Some("--only 'exec#r' --only 'exec#s'"),
             "did you mean",
         ),
     ] {
         let called = ccm(&scratch, args).default_state().run();
         assert_eq!(called.code, 64, "{args:?}: {}", called.shown());
-        assert!(tip.is_none_or(|tip| called.stderr.contains(tip)), "{args:?}: {}", called.stderr);
+        assert!(hint.is_none_or(|hint| called.stderr.contains(hint)), "{args:?}: {}", called.stderr);
+        assert!(!called.stderr.contains("tip:"), "{args:?}: {}", called.stderr);
         assert!(wrong.is_empty() || !called.stderr.contains(wrong), "{args:?}: {}", called.stderr);
     }
 }

@@ -41,7 +41,9 @@ fn noop_does_not_know_what_an_exec_would_write() {
     assert_eq!(called.code, 0, "{}", called.shown());
     let events = events(&called);
     assert_eq!(events[1]["outcome"], "would_change");
-    assert_eq!(events[1]["noop_message"], "not known before exec#make");
+    assert_eq!(events[1]["noop_message"], "may fail");
+    let warning = events[1]["warnings"][0].as_str().unwrap_or_default();
+    assert!(warning.starts_with("a run fails unless an earlier resource provides it: "), "{warning}");
     assert!(!scratch.has("made") && !scratch.has("conf"));
 }
 

@@ -14,7 +14,7 @@ use ccm_runtime::{ExitCode, Findings, Secrets};
 
 use crate::arguments::JsonForm;
 use crate::diagnostics;
-use crate::error::{CommandError, CommandResult, causes};
+use crate::error::{CommandError, CommandResult, ErrorText, causes};
 use crate::error_output::ErrorOutput;
 use crate::listeners::report_screen;
 
@@ -79,29 +79,29 @@ impl Console {
 
     /// Writes an error.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.write_words(error.excerpts(), &error.words());
+        self.write_parts(error.parts());
     }
 
     /// Writes a warning with its causes.
     pub(crate) fn warning_of(&self, error: &dyn std::error::Error) {
         let mut text = format!("warning: {}\n", escape_control(&error.to_string()));
         text.extend(causes(error).iter().map(|cause| format!("  caused by: {}\n", escape_control(cause))));
-        self.write_words("", &text);
+        self.write_words(text);
     }
 
     /// Writes a warning.
     pub(crate) fn warning(&self, message: &str) {
-        self.write_words("", &format!("warning: {}\n", escape_control(message)));
+        self.write_words(format!("warning: {}\n", escape_control(message)));
     }
 
     /// Writes a note, which is not an error but may explain the result.
     pub(crate) fn note(&self, message: &str) {
-        self.write_words("", &format!("note: {}\n", escape_control(message)));
+        self.write_words(format!("note: {}\n", escape_control(message)));
     }
 
     /// Writes a hint for a warning or note.
     pub(crate) fn hint(&self, message: &str) {
-        self.write_words("", &format!("hint: {}\n", escape_control(message)));
+        self.write_words(format!("hint: {}\n", escape_control(message)));
     }
 
     /// Writes an explanation, if there is one.
@@ -116,12 +116,19 @@ impl Console {
         self.write_redacted(self.secrets.redact(text));
     }
 
-    /// Writes lines of words behind a text. On a terminal, the lines end between words. A secret of several words is
+    fn write_words(&self, words: String) {
+        self.write_parts(vec![ErrorText::Words(words)]);
+    }
+
+    /// Writes a text in one piece. On a terminal, lines of words end between two of them. A secret of several words is
     /// redacted before that.
-    fn write_words(&self, before: &str, words: &str) {
+    fn write_parts(&self, parts: Vec<ErrorText>) {
         let screen = Screen { width: diagnostics::terminal_width(), is_unicode: true };
-        let (before, words) = (self.secrets.redact(before), self.secrets.redact(words));
-        self.write_redacted(Cow::Owned(before.into_owned() + &screen.folded(&words)));
+        let shown = parts.into_iter().map(|part| match part {
+            ErrorText::Excerpts(text) => self.secrets.redact(&text).into_owned(),
+            ErrorText::Words(text) => screen.folded(&self.secrets.redact(&text)).into_owned(),
+        });
+        self.write_redacted(Cow::Owned(shown.collect()));
     }
 
     fn write_redacted(&self, text: Cow<'_, str>) {

@@ -7,6 +7,7 @@ use ccm_runtime::approval::{ApprovalsError, ApproveError, SignError};
 use ccm_runtime::model::{StopCause, escape_control};
 use ccm_runtime::policy::PolicyError;
 use ccm_runtime::{ErrorDocument, ExitCode, Finding, Findings, InputError, ManifestErrors, TextError};
+use clap::builder::Styles;
 
 use crate::diagnostics;
 
@@ -17,7 +18,7 @@ pub(crate) type CommandResult<T = ExitCode> = Result<T, CommandError>;
 #[derive(Debug)]
 pub(crate) struct CommandError {
     /// Text before the message: errors with excerpts of a manifest, or errors that were found before this one.
-    before: String,
+    before: Vec<ErrorText>,
     /// Empty if the text before says everything.
     message: String,
     /// Causes, or lines that belong to the message.
@@ -28,10 +29,19 @@ pub(crate) struct CommandError {
     code: ExitCode,
 }
 
+/// Part of the text of an error.
+#[derive(Clone, Debug)]
+pub(crate) enum ErrorText {
+    /// Text whose lines have to stay as they are, such as excerpts of a manifest.
+    Excerpts(String),
+    /// Lines of words, which may be broken.
+    Words(String),
+}
+
 impl CommandError {
     /// Creates an error before anything was run.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        let (before, message) = (String::new(), message.into());
+        let (before, message) = (Vec::new(), message.into());
         let (details, hints, findings) = (Vec::new(), Vec::new(), Box::default());
         Self { before, message, details, hints, findings, code: ExitCode::NothingRun }
     }
@@ -58,7 +68,8 @@ impl CommandError {
 
     /// Creates an error of errors with a location.
     pub(crate) fn located(findings: &Findings) -> Self {
-        let before = diagnostics::text(findings, diagnostics::terminal_width());
+        let text = diagnostics::text(findings, diagnostics::terminal_width());
+        let before = vec![ErrorText::Excerpts(text)];
         Self { before, findings: Finding::of_all(findings).into(), ..Self::new("") }
     }
 
@@ -113,9 +124,9 @@ impl CommandError {
 
     /// Adds errors that were found before.
     pub(crate) fn after(mut self, earlier: &[Self]) -> Self {
-        let text: String = earlier.iter().map(Self::text).collect();
+        let texts: Vec<ErrorText> = earlier.iter().flat_map(Self::parts).collect();
         let findings = earlier.iter().flat_map(Self::diagnostics).chain(self.findings).collect();
-        self.before.insert_str(0, &text);
+        self.before.splice(0..0, texts);
         Self { findings, ..self }
     }
 
@@ -142,16 +153,21 @@ impl CommandError {
 
     /// Returns the text for standard error: the message, its causes, then hints.
     pub(crate) fn text(&self) -> String {
-        self.before.clone() + &self.words()
+        let text_of = |part: ErrorText| match part {
+            ErrorText::Excerpts(text) | ErrorText::Words(text) => text,
+        };
+        self.parts().into_iter().map(text_of).collect()
     }
 
-    /// Returns the excerpts, whose lines have to stay as they are.
-    pub(crate) fn excerpts(&self) -> &str {
-        &self.before
+    /// Returns the parts of the text, in order.
+    pub(crate) fn parts(&self) -> Vec<ErrorText> {
+        let mut parts = self.before.clone();
+        parts.push(ErrorText::Words(self.words()));
+        parts
     }
 
-    /// Returns the text behind the excerpts.
-    pub(crate) fn words(&self) -> String {
+    /// Returns the text behind the text before.
+    fn words(&self) -> String {
         let mut text = String::new();
         let mut line = |start: &str, line: &str| text += &format!("{start}{}\n", escape_control(line));
         if !self.message.is_empty() {
@@ -173,7 +189,11 @@ impl From<io::Error> for CommandError {
 /// An error of the command line, as clap words it.
 impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
-        Self { before: error.render().ansi().to_string(), ..Self::usage("") }
+        // A hint has one name in all of ccm. The label is told by its style, so that no word of the caller is changed.
+        let style = *Styles::default().get_valid();
+        let label = |word: &str| format!("{style}{word}:{style:#}");
+        let text = error.render().ansi().to_string().replace(&label("tip"), &label("hint"));
+        Self { before: vec![ErrorText::Excerpts(text)], ..Self::usage("") }
     }
 }
 

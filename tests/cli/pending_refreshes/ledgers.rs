@@ -74,7 +74,7 @@ fn status_reads_the_intact_part_of_a_damaged_ledger() {
     };
     let whole = shown(&(intact.clone() + "torn\n"));
     let (head, rest) = whole.split_once('\n').expect("lines");
-    assert_eq!(head, format!("{manifest} ({name})"));
+    assert_eq!(head, format!("{manifest} (ledger refreshes/{name})"));
     assert!(rest.starts_with("  can't be read, so every refresh may be pending: damaged: line "), "{rest}");
     assert!(rest.contains(&format!("\n  next: ccm apply {manifest} ")), "{rest}");
     assert_eq!(pending(&scratch)["pending"][0]["key"], manifest);

@@ -7,7 +7,7 @@ use std::pin::pin;
 
 use ccm_host::{CancellationLevel, Executor, Host, Launch};
 use ccm_model::{Action, Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
-use ccm_properties::HEALTH_CHECKS;
+use ccm_properties::{HEALTH_CHECKS, TypeSpec};
 use tracing::debug;
 
 use crate::batch::{self, Executed};
@@ -189,7 +189,7 @@ fn not_decided(step: &ResourceStep<'_>, result: &mut StepResult, rule: &EngineRu
     result.reason = Some(reason(rule));
     if result.action.is_none() {
         let resource_type = step.host.run().resource_type(step.resource());
-        result.action = resource_type.and_then(|found| found.only_verb()).map(Action::new);
+        result.action = resource_type.and_then(TypeSpec::only_verb).map(Action::new);
     }
     if step.trigger.is_some() { Outcome::WouldRefresh { message } } else { Outcome::WouldChange { message } }
 }

@@ -86,7 +86,7 @@ fn status_reads_the_intact_part_of_a_damaged_ledger() {
         "{of_none}"
     );
     let garbage = shown("garbage\n");
-    assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
+    assert!(garbage.starts_with(&format!("(ledger refreshes/{name})\n")), "{garbage}");
     assert!(
         garbage.contains(
             "  next: find the manifest of this ledger, and apply it; the name of the ledger is derived from "

@@ -157,7 +157,16 @@ impl NoopChanges {
             }
         };
         let indexes = &self.indexes[..=usize::from(is_never_made)];
+        // A file system brings what is below its mount point.
+        let around: Vec<String> = match missing {
+            MissingPrerequisite::Path(path) => path.ancestors().map(text).collect(),
+            MissingPrerequisite::Program(name) if name.starts_with('/') => {
+                Path::new(name).ancestors().map(text).collect()
+            }
+            _ => Vec::new(),
+        };
         let keys = kinds.iter().flat_map(|kind| keys.iter().map(|key| (*kind, key.clone())));
+        let keys = keys.chain(around.into_iter().map(|key| (ClaimKind::MountPoint, key)));
         let claimed = keys
             .flat_map(|key| indexes.iter().filter_map(move |index| index.claimed.get(&key).copied()))
             .max();

@@ -2,7 +2,7 @@
 
 use ccm_model::{
     Action, Event, GuardResult, HealthCheckResult, Node, NodeEntry, NodeValue, Outcome, Presentation,
-    Properties, Scalar, ScalarStyle,
+    Properties, Scalar, ScalarStyle, Verb,
 };
 use ccm_properties::{CommonProperty, PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
@@ -43,6 +43,8 @@ pub(crate) fn event(mut event: Event) -> Event {
         let is_triggered = matches!(transaction.outcome, Outcome::WouldRefresh { .. });
         if let Outcome::WouldChange { message } | Outcome::WouldRefresh { message } = &mut transaction.outcome
             && let Some(action) = &transaction.action
+            // That an exec would run is known before its command is.
+            && (message.is_empty() || *action != Action::new(Verb::Run))
         {
             *message = action.noop_message(is_triggered);
         }

@@ -33,7 +33,11 @@ fn linear_search(
             )
             | (MissingPrerequisite::Package(name), ClaimKind::Package, _)
             | (MissingPrerequisite::NoHold(name), ClaimKind::PackageHold, _) => *name == claim.key,
-            (MissingPrerequisite::Writable(missing), ClaimKind::MountPoint, _) => missing.starts_with(path),
+            (
+                MissingPrerequisite::Writable(missing) | MissingPrerequisite::Path(missing),
+                ClaimKind::MountPoint,
+                _,
+            ) => missing.starts_with(path),
             (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
                 path.starts_with(missing)
             }

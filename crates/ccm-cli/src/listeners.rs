@@ -51,7 +51,7 @@ pub(crate) fn events_file_of_environment() -> CommandResult<Option<PathBuf>> {
 
 /// Writer of standard output.
 enum ReportWriter {
-    Text(TextReport<Box<dyn Write + Send>>),
+    Text(Box<TextReport<Box<dyn Write + Send>>>),
     Log(LogReport<NonBlockingWriter>),
     Lines(JsonLines<NonBlockingWriter>),
     Document(JsonDocument<NonBlockingWriter>),
@@ -94,9 +94,8 @@ impl Listeners {
                 let state_directory = state_dir.map(|directory| directory.display().to_string());
                 let options = TextOptions { verbosity, screen, other_runs, state_directory };
                 let resources = manifests.iter().flat_map(|manifest| &manifest.catalog().resources);
-                ReportWriter::Text(
-                    TextReport::new(out, options).with_resources(resources.map(|found| &found.id)),
-                )
+                let report = TextReport::new(out, options).with_resources(resources.map(|found| &found.id));
+                ReportWriter::Text(Box::new(report))
             }
             ReportFormat::Log => {
                 let options = LogOptions { verbosity, has_priorities: output_is_journal(), other_runs };

@@ -414,7 +414,7 @@ impl ManifestEvaluator<'_, '_> {
                         key_with_dots(path, text, error.range.end, &self.manifest.data, self.literals);
                     hints.extend(dotted.or_else(|| self.advice_on_dropped(&path[1..])));
                 }
-                if hints.is_empty() && path[0] == "Facts" {
+                if hints.is_empty() && path.len() > 1 && path[0] == "Facts" {
                     let further = further_keys(text.get(error.range.end..).unwrap_or_default());
                     hints.extend(self.advice_on_fact(&path[1..], further));
                 }

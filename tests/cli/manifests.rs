@@ -74,6 +74,17 @@ fn every_manifest_is_described_and_valid() {
     }
 }
 
+#[test]
+fn every_manifest_of_the_comparison_is_valid() {
+    let scratch = Scratch::new();
+    let jobs = std::fs::read_dir(repository("tests/comparison")).expect("the jobs");
+    for job in jobs {
+        let path = job.expect("an entry").path().join("ccm/site.yaml");
+        let called = ccm(&scratch, &["validate", "--strict", &path.to_string_lossy()]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+    }
+}
+
 /// The packages and services of a manifest as `--render` prints it.
 fn managed(rendered: &str) -> String {
     let lines: Vec<&str> = rendered.lines().collect();

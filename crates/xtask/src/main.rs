@@ -3,7 +3,7 @@
 //!
 //! `docs` writes the generated parts of README.md and of every page below docs, each between a marker and
 //! `<!-- end -->`. `<!-- properties of TYPE -->` marks the properties of a type; `<!-- list of THINGS -->` the operators or
-//! functions of expressions, validators, facts, types or crates. The page of a type is the one with its properties.
+//! functions of expressions, validators, facts, types, crates or compared lines. The page of a type is the one with its properties.
 //! With `--check` it also follows every link of the pages, counts their words, and looks for the tests that SECURITY.md
 //! names, and for the files, folders and tests that the guide for people who change ccm names. `language` checks doc comments, and that
 //! their examples are run.
@@ -12,6 +12,7 @@
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
+mod comparison;
 mod crates;
 mod examples;
 mod guide;
@@ -156,10 +157,12 @@ fn with_tables(path: &Path, page: &str, pages: &[(PathBuf, String)]) -> Result<S
         let name = rest[at + kind.len()..].split(" -->").next().unwrap_or_default();
         let length =
             rest[at..].find(END).ok_or_else(|| format!("no `{END}` behind the marker of `{name}`"))?;
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let current = match (kind, name) {
             (PROPERTIES, _) => properties::of(name)?,
             (_, "types") => types::list(path, pages)?,
-            (_, "crates") => crates::list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?,
+            (_, "crates") => crates::list(&root)?,
+            (_, "compared lines") => comparison::lines(&root)?,
             _ => lists::of(name)?,
         };
         result += &format!("{}{kind}{name} -->\n{current}{END}", &rest[..at]);

@@ -27,7 +27,7 @@ pub struct NewFile<'a> {
 pub enum AfterFailure {
     /// Each is written, whatever happens to the others.
     Continue,
-    /// Those after it keep their old content, with [`FileError::Cancelled`].
+    /// Those after it keep their old content, with [`FileError::Cancelled`](super::FileError::Cancelled).
     Stop,
 }
 

@@ -173,7 +173,7 @@ impl<'a> ClaimIndex<'a> {
 /// Returns the part of the path that a claim covers.
 fn extent(claim: &Claim<'_>) -> ManagedExtent {
     match (claim.sharing, claim.desired) {
-        (Sharing::Exclusive, PathKind::Directory) => ManagedExtent::Tree,
+        (Sharing::Exclusive, PathKind::Directory | PathKind::Link) => ManagedExtent::Tree,
         (Sharing::Shared, PathKind::Other) => ManagedExtent::Attributes,
         _ => ManagedExtent::Whole,
     }

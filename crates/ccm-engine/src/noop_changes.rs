@@ -81,9 +81,12 @@ impl NoopChanges {
                 self.removed.insert(key, resource);
             }
             index.claimed.extend(provided(claim).map(|key| ((claim.kind, key), position)));
+            let path = Path::new(&*claim.key);
             if claim.is_path_of(PathKind::Directory) {
-                // A directory is made with the missing directories above it.
-                self.directories.extend(Path::new(&*claim.key).ancestors().map(Path::to_owned));
+                // It is made with the missing directories above it.
+                self.directories.extend(path.ancestors().map(Path::to_owned));
+            } else if claim.is_path_of(PathKind::Link) {
+                self.directories.insert(path.to_owned());
             }
         }
     }

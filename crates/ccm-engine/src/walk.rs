@@ -13,7 +13,7 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Artifacts, CatalogNames, CheckCounts, Counts, Event, Failure, FailureKind, Outcome, OutputLine, PathKind,
+    Artifacts, CatalogNames, CheckCounts, Counts, Event, Failure, FailureKind, Outcome, OutputLine,
     PathSpellings, PendingRefresh, Properties, ResourceId, ResourceIndex, ResourceStarted, SkipCause,
     StopCause, Stream, Transaction,
 };
@@ -268,7 +268,7 @@ impl<'a> Walk<'a> {
         let resource = self.run.catalog.resource(index);
         let resource_type = self.run.resource_type(resource)?;
         let claims = self.spellings.claims(resource_type.claims(resource));
-        if claims.iter().any(|claim| claim.is_path_of(PathKind::Directory)) {
+        if claims.iter().any(|claim| claim.holds_paths()) {
             // A prefetched state was read without the directory that resources below it can rely on.
             self.state_cache.disable_prefetching();
         }

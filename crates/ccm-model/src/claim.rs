@@ -69,8 +69,10 @@ pub enum Sharing {
 /// Desired content of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
-    /// A directory. Claims below the path need it.
+    /// A directory, which is made with those above it. Claims below the path need it.
     Directory,
+    /// A link, which may lead to a directory. Claims below the path need it.
+    Link,
     /// Absent: neither the path nor anything below it.
     Nothing,
     /// A part of a file. The resource comes after one that claims the whole file as shared.
@@ -111,6 +113,11 @@ impl<'a> Claim<'a> {
         spellings.retain(|spelling| *spelling != self.key);
         spellings.dedup();
         spellings
+    }
+
+    /// Returns `true` for an exclusive claim on a path that claims below it need.
+    pub fn holds_paths(&self) -> bool {
+        self.is_path_of(PathKind::Directory) || self.is_path_of(PathKind::Link)
     }
 
     /// Returns `true` for an exclusive claim on a path with this desired content.

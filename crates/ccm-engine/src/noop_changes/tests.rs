@@ -87,7 +87,7 @@ fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
 }
 
 fn any_change() -> impl Strategy<Value = ChangeParts> {
-    let kinds = [PathKind::Directory, PathKind::Nothing, PathKind::Other];
+    let kinds = [PathKind::Directory, PathKind::Link, PathKind::Nothing, PathKind::Other];
     let paths = PATHS.iter().flat_map(|path| kinds.map(|kind| Claim::path(*path, kind)));
     let mounts = PATHS.iter().map(|path| Claim::exclusive(ClaimKind::MountPoint, *path));
     let paths = paths.chain(mounts);
@@ -128,5 +128,27 @@ proptest! {
         let of = ResourceIndex::from_usize(last);
         let expected = linear_search(&changes, of, &missing, all, &graph);
         prop_assert_eq!(found.nearest(of, &missing, all, &graph), expected);
+    }
+}
+
+#[test]
+fn only_a_directory_is_made_with_those_above_it() {
+    for (kind, expected) in [
+        (PathKind::Directory, &["/", "/srv", "/srv/a"][..]),
+        (PathKind::Link, &["/srv/a"]),
+        (PathKind::Other, &[]),
+        (PathKind::Nothing, &[]),
+    ] {
+        let mut found = NoopChanges::default();
+        let change = NoopChange {
+            is_never_made: false,
+            may_provide: MayProvide::Nothing,
+            is_removal: false,
+            claims: vec![Claim::path("/srv/a", kind)],
+        };
+        found.push(ResourceIndex::from_usize(0), Some(change), &Graph::new(1, []));
+        let mut directories: Vec<_> = found.directories.iter().filter_map(|path| path.to_str()).collect();
+        directories.sort_unstable();
+        assert_eq!(directories, expected, "{kind:?}");
     }
 }

@@ -89,7 +89,9 @@ pub(crate) fn directories_above(
     catalog: &Catalog,
     claims: &[Claimed<'_>],
 ) -> Vec<(ResourceIndex, ResourceIndex)> {
-    let directories = claimed_as(claims, PathKind::Directory);
+    let directories = claims.iter().filter(|(_, claim)| claim.holds_paths());
+    let directories: HashMap<&str, ResourceIndex> =
+        directories.map(|(index, claim)| (&*claim.key, *index)).collect();
     let above = |(from, claim): &Claimed<'_>| {
         let resource = catalog.resource(*from);
         if resource.autorequire == Some(false) {

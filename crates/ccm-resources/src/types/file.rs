@@ -92,7 +92,8 @@ impl TypeSpec for FileType {
         let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
         vec![match resource.ensure.as_ref().map(|ensure| &*ensure.value) {
             // Other paths may lie behind a link, and come after it.
-            Some("directory" | "link") => Claim::path(path, PathKind::Directory),
+            Some("directory") => Claim::path(path, PathKind::Directory),
+            Some("link") => Claim::path(path, PathKind::Link),
             Some("absent") => Claim::path(path, PathKind::Nothing),
             _ if has_content => Claim::path(path, PathKind::Other),
             // Others may manage the content of a file whose attributes alone are managed here.

@@ -83,9 +83,40 @@ impl Analyser<'_> {
     }
 }
 
+/// Builtins that set variables which their words name.
+const SETTERS: [&str; 10] = [
+    "declare",
+    "export",
+    "getopts",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "typeset",
+];
+
 /// Returns `true` for a command that may set `TMPDIR`, in which `mktemp` would make its file.
 fn names_directory(command: &ShellCommand) -> bool {
     let is_named = |word: &ShellWord| word.known_prefix().contains("TMPDIR");
+    // `command read "$name"` sets one as well.
+    let is_setter = |word: &ShellWord| word.text().is_some_and(|text| SETTERS.contains(&&*text));
     command.assignments.iter().any(|assignment| assignment.name == "TMPDIR")
         || command.words.iter().any(is_named)
+        || command.words.iter().position(is_setter).is_some_and(|at| may_name_directory(&command.words[at..]))
+}
+
+/// Returns `true` for a builtin that sets variables, one of which may be `TMPDIR`, since its name is not known.
+fn may_name_directory(words: &[ShellWord]) -> bool {
+    let may_be = |word: &ShellWord| word.text().is_none() && "TMPDIR".starts_with(&*word.known_prefix());
+    match words {
+        // The format and what is printed are no names.
+        [name, option, rest @ ..] if name.text().as_deref() == Some("printf") => match option.text() {
+            Some(option) => option == "-v" && rest.first().is_some_and(may_be),
+            None => option.known_prefix().starts_with("-v"),
+        },
+        [_, names @ ..] => names.iter().any(may_be),
+        [] => false,
+    }
 }

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ccm_push::{
-    ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostChanges, HostEnd, InterruptLevel, Schedule,
+    ChangeSets, EndCause, Fleet, FleetEvent, Halt, HostChanges, HostEnd, InterruptLevel, PushHost, Schedule,
 };
 use ccm_runtime::ExitCode;
 use ccm_runtime::model::{Counts, RunSummary, StopCause};
@@ -27,6 +27,8 @@ use progress::Progress;
 /// Host of a push, and what has become of it.
 struct PushedHost {
     name: String,
+    /// Command line that only connects to it.
+    attempt: String,
     /// `None` of a host that was not begun.
     end: Option<HostResult>,
 }
@@ -87,14 +89,18 @@ async fn drive(
     signals: &Signals,
     console: &Console,
 ) -> (PushResult, Option<i32>) {
-    let names: Vec<String> = fleet.hosts.iter().map(|host| host.name.to_string()).collect();
-    let hosts = names.iter().map(|name| PushedHost { name: name.clone(), end: None }).collect();
+    let hosts = fleet.hosts.iter().map(|PushHost { name, host, .. }| PushedHost {
+        name: name.to_string(),
+        attempt: fleet.connector.ssh.attempt(name, host),
+        end: None,
+    });
+    let hosts: Vec<PushedHost> = hosts.collect();
+    let total = hosts.len();
     let state = Rc::new(RefCell::new((
         PushResult { hosts, sets: ChangeSets::default(), halt: None, is_noop: arguments.noop },
-        Progress::new(arguments, names.len(), console),
+        Progress::new(arguments, total, console),
     )));
-    let schedule =
-        Schedule::new(names.len(), arguments.at_once.into(), arguments.canary, arguments.max_failures);
+    let schedule = Schedule::new(total, arguments.at_once.into(), arguments.canary, arguments.max_failures);
     let (interrupt, interrupts) = watch::channel(InterruptLevel::None);
     let on_event = {
         let state = Rc::clone(&state);

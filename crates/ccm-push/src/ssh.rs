@@ -61,6 +61,14 @@ impl SshCommand {
         question.chain(Self::destination(name, host)).collect()
     }
 
+    /// Returns a command line that connects to a host and changes nothing, for people.
+    pub fn attempt(&self, name: &HostName, host: &Host) -> String {
+        let destination = Self::destination(name, host).into_iter().filter(|word| word != "--");
+        let words: Vec<String> =
+            self.program.iter().cloned().chain(destination).chain(["true".to_owned()]).collect();
+        quote_words(words.iter().map(String::as_str))
+    }
+
     fn destination(name: &HostName, host: &Host) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(user) = &host.user {
@@ -164,6 +172,7 @@ mod tests {
         assert!(
             !words.iter().any(|word| word.contains("StrictHostKeyChecking") || word.contains("KnownHosts"))
         );
+        assert_eq!(command(Rights::Own, false).attempt(name, host), "ssh -l deploy -p 2222 2001:db8::1 true");
         let (name, host) = inventory.host("web2").expect("a host");
         let words = command(Rights::SudoWithPassword, false).words(name, host);
         assert_eq!(words[words.len() - 3..words.len() - 1], ["--", "web2"]);

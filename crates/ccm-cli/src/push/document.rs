@@ -53,7 +53,7 @@ fn document(host: &PushedHost) -> Value {
         "counts": end.counts(),
         "group": end.set,
         "approvals": end.codes,
-        "failure": failure(end, &host.name),
+        "failure": failure(end, host),
     })
 }
 
@@ -66,7 +66,7 @@ fn outcome(end: &HostResult) -> &'static str {
     }
 }
 
-fn failure(end: &HostResult, name: &str) -> Value {
+fn failure(end: &HostResult, host: &PushedHost) -> Value {
     if !end.has_failed() {
         return Value::Null;
     }
@@ -75,6 +75,6 @@ fn failure(end: &HostResult, name: &str) -> Value {
         "message": ends::message(&end.cause),
         "last_line": end.last_line,
         "refused": end.refused,
-        "hint": ends::hint(&end.cause, name),
+        "hint": ends::hint(&end.cause, host),
     })
 }

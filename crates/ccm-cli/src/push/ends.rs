@@ -5,7 +5,7 @@ use ccm_runtime::model::{Outcome, Transaction, escape_control};
 
 use ccm_runtime::process::Exit;
 
-use super::HostResult;
+use super::{HostResult, PushedHost};
 
 /// Maximum number of characters of a line of a host in messages.
 const MAX_LINE: usize = 300;
@@ -30,12 +30,13 @@ pub(super) fn codes(transactions: &[Transaction]) -> Vec<String> {
 }
 
 /// Returns the result in a few words, such as `3 changed, 1 failed`.
-pub(super) fn in_short(result: &HostResult) -> String {
+pub(super) fn in_short(result: &HostResult, is_noop: bool) -> String {
     match (&result.cause, result.counts()) {
         (EndCause::Ran(_), Some(counts)) => {
             let failed = counts.failed.saturating_add(counts.unmet);
             let changed = counts.changed.saturating_add(counts.refreshed);
-            let parts = [(changed, "changed"), (failed, "failed")];
+            let changed_word = if is_noop { "would change" } else { "changed" };
+            let parts = [(changed, changed_word), (failed, "failed")];
             let parts: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).collect();
             match &parts[..] {
                 [] if result.has_failed() => "ended early".to_owned(),
@@ -103,10 +104,11 @@ fn ended(exit: &Exit) -> String {
 }
 
 /// Returns advice on a host.
-pub(super) fn hint(cause: &EndCause, name: &str) -> Option<String> {
+pub(super) fn hint(cause: &EndCause, host: &PushedHost) -> Option<String> {
+    let PushedHost { name, attempt, .. } = host;
     Some(match cause {
         EndCause::Unreachable => format!(
-            "`ssh {name} true` shows why; a push asks nothing, so the key has to be in the agent and the host key known"
+            "`{attempt}` shows why; a push asks nothing, so the key has to be in the agent and the host key known"
         ),
         EndCause::NoProgram | EndCause::NotInstalled => {
             "install the package of ccm there, or copy this program with `--install`".to_owned()

@@ -15,6 +15,7 @@ pub(super) struct Progress {
     ended: usize,
     running: usize,
     is_quiet: bool,
+    is_noop: bool,
     terminal: Option<Terminal>,
     has_line: bool,
 }
@@ -27,6 +28,7 @@ impl Progress {
             ended: 0,
             running: 0,
             is_quiet: arguments.quiet,
+            is_noop: arguments.noop,
             terminal: Terminal::on_standard_error().filter(|_| !arguments.quiet),
             has_line: false,
         }
@@ -43,7 +45,12 @@ impl Progress {
         self.running -= 1;
         if !self.is_quiet {
             let width = self.total.to_string().len();
-            let line = format!("[{:>width$}/{}] {name} {}\n", self.ended, self.total, in_short(result));
+            let line = format!(
+                "[{:>width$}/{}] {name} {}\n",
+                self.ended,
+                self.total,
+                in_short(result, self.is_noop)
+            );
             self.write(&line);
             self.draw();
         }

@@ -93,23 +93,28 @@ fn events(set: &ChangeSet) -> String {
 
 /// Returns the hosts on which no run ended, with their reasons. Hosts with the same reason share it.
 fn early_ends(result: &PushResult) -> String {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for PushedHost { name, end } in &result.hosts {
-        let Some(end) = end.as_ref().filter(|end| !matches!(end.cause, EndCause::Ran(_))) else { continue };
+    let mut groups: Vec<(String, String, Vec<&str>)> = Vec::new();
+    for host in &result.hosts {
+        let Some(end) = host.end.as_ref().filter(|end| !matches!(end.cause, EndCause::Ran(_))) else {
+            continue;
+        };
         let what = if end.cause == EndCause::Unreachable { "not reached" } else { "failed" };
         let mut text = format!("{what}: {}\n{}", ends::message(&end.cause), details(end));
-        let hints = end.refused.iter().flat_map(|refused| &refused.hints).map(|hint| ends::cut(hint));
-        for hint in hints.chain(ends::hint(&end.cause, name)) {
-            text += &format!("  hint: {hint}\n");
+        for hint in end.refused.iter().flat_map(|refused| &refused.hints) {
+            text += &format!("  hint: {}\n", ends::cut(hint));
         }
-        match groups.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((text, vec![name])),
+        match groups.iter_mut().find(|(known, ..)| *known == text) {
+            Some((.., names)) => names.push(&host.name),
+            // A hint that names a host names the first.
+            None => {
+                let hint = ends::hint(&end.cause, host).map(|hint| format!("  hint: {hint}\n"));
+                groups.push((text, hint.unwrap_or_default(), vec![&host.name]));
+            }
         }
     }
-    let group = |(text, names): &(String, Vec<&str>)| match &names[..] {
-        [name] => format!("{name}: {text}"),
-        names => format!("{}: {text}{}", counted(names.len(), "host"), named(names)),
+    let group = |(text, hint, names): &(String, String, Vec<&str>)| match &names[..] {
+        [name] => format!("{name}: {text}{hint}"),
+        names => format!("{}: {text}{hint}{}", counted(names.len(), "host"), named(names)),
     };
     let text: String = groups.iter().map(group).collect();
     if text.is_empty() { text } else { text + "\n" }
@@ -141,7 +146,7 @@ fn details(end: &HostResult) -> String {
 /// Returns what waits for an approval on each host.
 fn approvals(result: &PushResult) -> String {
     let mut text = String::new();
-    for PushedHost { name, end } in &result.hosts {
+    for PushedHost { name, end, .. } in &result.hosts {
         for code in end.iter().flat_map(|end| &end.codes) {
             text += &format!("{name}: {code} waits for an approval\n");
         }

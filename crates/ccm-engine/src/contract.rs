@@ -464,6 +464,12 @@ impl Context<'_> {
         self.step.policy.noop.then_some(()).and_then(change).is_some_and(|change| change.is_related)
     }
 
+    /// Returns `true` if, in noop, an earlier resource may have installed a program of this name.
+    pub fn may_be_program(&self, name: &str) -> bool {
+        let missing = MissingPrerequisite::Program(name.to_owned());
+        self.step.policy.noop && self.step.host.would_change_before(self.step.index, &missing).is_some()
+    }
+
     /// Returns the paths below a directory that other resources manage, be they of this catalog or of one that is
     /// applied together with it. Resources that are not managed on this machine are left out.
     pub fn managed_below(&self, directory: &Path) -> Vec<ManagedPath> {

@@ -1,6 +1,6 @@
 //! Provider `cron_d`: a file in `/etc/cron.d`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose};
 use ccm_host::{AccountError, FileAttributes, FileKind, InspectOptions};
@@ -30,6 +30,7 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
         let mut state = CronState::default();
         if job.entry.is_some() {
             state.user_missing = is_user_missing(job, context)? && !context.would_be_principal(&job.user);
+            state.lacks_daemon = !has_daemon(context)?;
         }
         let path = job_path(&job.name);
         let found = context.host.files.inspect(&path, InspectOptions::default());
@@ -89,6 +90,22 @@ impl Provider<Object<DesiredJob>> for CronDirectory {
 /// Returns the path of the file of a job.
 pub(super) fn job_path(name: &str) -> PathBuf {
     PathBuf::from(format!("{DIRECTORY}/{name}"))
+}
+
+/// Programs that run jobs.
+const DAEMONS: [&str; 4] = ["cron", "crond", "fcron", "bcron-start"];
+
+/// Makes timers of systemd from jobs.
+const GENERATOR: &str = "/usr/lib/systemd/system-generators/systemd-crontab-generator";
+
+/// Returns `true` if something on this machine runs jobs, or may do so after an earlier resource.
+pub(super) fn has_daemon(context: &Context<'_>) -> Result<bool, Failure> {
+    let is_installed = |name: &&str| context.host.system.find_helper(name).is_ok();
+    if DAEMONS.iter().any(|name| is_installed(&name) || context.may_be_program(name)) {
+        return Ok(true);
+    }
+    let generator = context.host.files.inspect(Path::new(GENERATOR), InspectOptions::default());
+    Ok(generator.map_err(|error| file_failure(&error))?.target.is_some())
 }
 
 /// Returns `true` if the user of a job does not exist.

@@ -9,7 +9,7 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Exit, Files, Host, Role};
 use ccm_model::{Claim, ClaimKind, Failure, FailureKind, sha256};
 
-use super::cron_d::is_user_missing;
+use super::cron_d::{has_daemon, is_user_missing};
 use super::decide::{CronState, StrangerJob, parse_entry};
 use super::desired::{CronEntry, DesiredJob};
 use crate::parts::text::{TextLines, check_encoding, lines};
@@ -54,6 +54,7 @@ impl Provider<Object<DesiredJob>> for Crontab {
             state.user_missing = !context.would_be_principal(&job.user);
             return Ok(state);
         }
+        state.lacks_daemon = job.entry.is_some() && !has_daemon(context)?;
         let crontab = Rc::new(read(job, context).await?);
         let found = FoundJob::find(&crontab, job);
         state.exists = !found.pieces.is_empty();

@@ -24,6 +24,8 @@ pub(crate) struct CronState {
     /// True if cron ignores the file, because others than root may write it.
     pub is_open: bool,
     pub user_missing: bool,
+    /// True if no program that runs jobs is installed.
+    pub lacks_daemon: bool,
     /// True if the comment of ccm lacks the checksum of the entry below it.
     pub is_unsigned: bool,
     /// What is in the place of the job and may be somebody else's.
@@ -148,6 +150,12 @@ impl ObjectType for DesiredJob {
 
     fn shown(&self) -> String {
         format!("the job `{}`", self.name)
+    }
+
+    fn warnings(&self, state: &CronState) -> Vec<String> {
+        let warning = "no cron daemon is installed, so nothing runs the job; Debian has it in the package `cron`, the Red Hat \
+                       family in `cronie`";
+        state.lacks_daemon.then(|| warning.to_owned()).into_iter().collect()
     }
 
     fn describe(&self, state: &CronState) -> Described {

@@ -11,9 +11,9 @@ use ccm_redaction::Secrets;
 
 use crate::build::{errors_of, resource};
 use crate::encodings::assert_right_or_refused;
-use crate::local_run::{applied, assert_changes, in_noop, run_on_machine};
+use crate::local_run::{applied, assert_changes, in_noop, run_here, run_on_machine};
 use crate::run::Manner;
-use crate::scheduled::machine::on_a_copy;
+use crate::scheduled::machine::{on_a_copy, shell};
 
 const FILE: &str = "/etc/cron.d/backup";
 const COMMENT: &str = "# Managed by ccm; changes are overwritten.\n";
@@ -50,6 +50,27 @@ fn job_in_a_file_is_made_changed_mended_and_removed() {
         assert_eq!(read_dir("/etc/cron.d").expect("a directory").count(), 0);
         remove_dir("/etc/cron.d").expect("a directory");
         assert_eq!(applied(vec![job(&[])]), ["the directory \"/etc/cron.d\" does not exist"]);
+    });
+}
+
+#[test]
+fn without_a_daemon_a_job_is_made_with_a_warning() {
+    on_a_copy(|| {
+        let job = resource("cron", "backup", &[("command", "a"), ("minute", "30")]);
+        let warnings = |noop| run_here(vec![job.clone()], noop).remove(0).warnings;
+        assert_eq!(warnings(true), [""; 0]);
+        shell(
+            "rm /usr/local/sbin/cron
+            for name in cron crond fcron bcron-start; do
+                for directory in /usr/sbin /usr/bin /usr/local/bin; do
+                    [ ! -e $directory/$name ] || mount --bind /dev/null $directory/$name
+                done
+            done",
+        );
+        let told = "no cron daemon is installed, so nothing runs the job; Debian has it in the package `cron`, the Red Hat \
+                    family in `cronie`";
+        assert_eq!((warnings(true), warnings(false)), (vec![told.to_owned()], vec![told.to_owned()]));
+        assert!(Path::new(FILE).exists());
     });
 }
 

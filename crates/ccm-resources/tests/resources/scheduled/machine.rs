@@ -12,7 +12,8 @@ printf '%s\n' "$@" > /run/reboot-call
 mkdir -p /run/systemd/transient
 touch /run/systemd/transient/ccm-reboot.service
 END
-chmod 755 /usr/local/sbin/systemd-run
+printf '#!/bin/sh\n' > /usr/local/sbin/cron
+chmod 755 /usr/local/sbin/systemd-run /usr/local/sbin/cron
 printf 'root:x:0:0:root:/root:/bin/sh\nada:x:1500:100:Ada:/:/bin/sh\n' > /etc/passwd
 "#;
 

@@ -71,6 +71,7 @@ fn job_is_decided_by_the_first_row_that_matches() {
                 content: None,
                 is_open: found == "open",
                 user_missing: found == "nobody",
+                lacks_daemon: false,
                 is_unsigned: found == "unsigned",
                 stranger: match found {
                     "foreign" => Some(StrangerJob::File("/etc/cron.d/job".into())),

@@ -8,8 +8,8 @@ use ccm_engine::{Context, HealthProbe, ProbeRequest, Probed};
 use ccm_host::{
     CapturedOutput, Command, Finished, Launch, LaunchPlan, Local, Process, Role, StartError, run_launched,
 };
-use ccm_model::{Failure, Node, Stream, StreamTail};
-use ccm_properties::{CheckCommand, CheckSubject, WrittenLine};
+use ccm_model::{Failure, Node, Stream, StreamTail, escape_control};
+use ccm_properties::{CheckCommand, CheckSubject, HealthCheck, WrittenLine};
 
 use crate::checks::{CheckScope, end_leftovers, judge_rules};
 use crate::support::output_tail::tail;
@@ -69,7 +69,7 @@ async fn run(command: &CheckCommand, request: &ProbeRequest<'_>, context: &mut C
     let (finished, closed) =
         run_launched(executor, &launch, command, context.cancellation, &mut |_, _| {}).await;
     let mut probed = match finished {
-        Ok(finished) => ended(&request.check.name, &finished),
+        Ok(finished) => ended(request.check, &finished),
         Err(error) => not_started(&error),
     };
     probed.warnings.extend(closed.warnings);
@@ -85,7 +85,7 @@ fn not_started(error: &StartError) -> Probed {
 }
 
 /// Returns the result of a command that was started.
-fn ended(check: &str, finished: &Finished) -> Probed {
+fn ended(check: &HealthCheck, finished: &Finished) -> Probed {
     let NagiosOutput { summary, mut values, .. } = NagiosOutput::parse(&beginning(&finished.stdout));
     let mut labels = HashSet::new();
     // A label stands for one value.
@@ -93,6 +93,13 @@ fn ended(check: &str, finished: &Finished) -> Probed {
     let summary = if summary.is_empty() { last_line(&finished.stderr) } else { summary };
     let summary = cut(&summary);
     let (status, end) = match finished.exit.code("the command") {
+        // A program that is no plugin says nothing.
+        Ok(code @ 1..=3) if summary.is_empty() => {
+            let command = check.subject.command().map_or("", |command| &command.text);
+            let end =
+                cut(&format!("exit code {code}, and no output of `{}`", escape_control(command.trim())));
+            (CheckStatus::from_exit_code(code), Some(end))
+        }
         Ok(code @ 0..=3) => (CheckStatus::from_exit_code(code), None),
         Ok(code) => (CheckStatus::Unknown, Some(format!("exit code {code}"))),
         Err(failure) => (CheckStatus::Unknown, Some(unfinished(&failure, finished))),
@@ -104,8 +111,9 @@ fn ended(check: &str, finished: &Finished) -> Probed {
     };
     // A check changes nothing, and leaves nothing.
     end_leftovers(&finished.left_running);
-    let left =
-        |process: &Process| format!("the health check `{check}` left process {process}, which was killed");
+    let left = |process: &Process| {
+        format!("the health check `{}` left process {process}, which was killed", check.name)
+    };
     Probed {
         status,
         output,

@@ -282,15 +282,20 @@ fn values(text: &str) -> impl Iterator<Item = &str> {
         let value = piece.rsplit_once(": ").map_or(piece, |(_, value)| value).trim();
         value.strip_prefix("- ").unwrap_or(value).trim_end_matches(':').trim()
     });
-    std::iter::once(text.trim()).chain(values)
+    std::iter::once(text.trim()).chain(values).filter(|value| !HARMLESS.contains(value))
 }
+
+/// Values of other properties on the line of a secret, which manifests have everywhere.
+const HARMLESS: [&str; 9] =
+    ["true", "false", "null", "present", "absent", "latest", "running", "stopped", "directory"];
 
 /// Returns the parts of a text that an error may quote: the whole text, and its words.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |part: char| part.is_whitespace() || ",{}[]\"'".contains(part);
     let words =
         text.split(is_between).map(|word| word.trim_end_matches(':').trim_start_matches(['*', '&', '!']));
-    std::iter::once(text.trim()).chain(words.filter(|word| word.chars().any(char::is_alphanumeric)))
+    let words = words.filter(|word| word.chars().any(char::is_alphanumeric));
+    std::iter::once(text.trim()).chain(words).filter(|word| !HARMLESS.contains(word))
 }
 
 /// Returns the names in what looks like expressions, because a secret may hold a `${`. Names and functions that
@@ -371,6 +376,14 @@ mod tests {
         ] {
             assert_eq!(parts(source), expected, "{source}");
         }
+    }
+
+    #[test]
+    fn what_stands_beside_a_secret_is_shown_elsewhere() {
+        let source = "- ada: {password_hash: hunter22, purge_keys: true}\n- b: {enable: true, x: [}\n";
+        let hidden = SensitiveText::of(source);
+        assert_eq!(hidden.values.redact("{enable: true, x: hunter22}"), "{enable: true, x: [redacted]}");
+        assert_eq!(hidden.redact("`true` and `hunter22`", 60), "`true` and `[redacted]`");
     }
 
     #[test]

@@ -531,6 +531,20 @@ fn a_timer_of_the_system_is_installed_listed_and_removed() {
     let listed = timer(&["list"]);
     let row = "site  30m    disabled  2026-11-20 04:00:00  running, 2026-11-20 03:30:00  [dir]/site.yaml\n";
     assert!(listed.stdout.ends_with(row), "{}", listed.shown());
+    let state = scratch.at("paused");
+    let pause = ["pause", "--for", "1h", "--reason", "disk", "--state-dir", &state];
+    assert_eq!(call(ccm(&scratch, &pause)).code, 0);
+    let of_root = format!(
+        "mkdir -p /run/systemd/system; mount -t tmpfs tmpfs /var/lib; mkdir /var/lib/ccm; mount --bind '{state}' /var/lib/ccm"
+    );
+    let paused = with_fake_systemd(ccm(&scratch, &["timer", "list"]), &scratch, &of_root);
+    let note = "disk; until then, runs of timers do nothing\nhint: `ccm pause --end` ends the pause\n";
+    assert!(
+        paused.stderr.starts_with("note: paused until ") && paused.stderr.ends_with(note),
+        "{}",
+        paused.shown()
+    );
+    assert_eq!(timer(&["list"]).stderr, "");
     let json = timer(&["list", "--output", "json"]).stdout;
     assert!(json.contains("\"next\": \"2026-11-20 04:00:00\""), "{json}");
     let completed = call(ccm(&scratch, &["__complete", "fish", "--", "timer", "remove", ""]));

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::error::CommandResult;
 use crate::listeners::report_screen;
 use crate::reactor::block_on;
-use crate::session;
+use crate::{pause, session};
 
 /// Columns of the list of timers.
 const COLUMNS: [Column; 6] = [
@@ -40,6 +40,15 @@ pub(super) fn run(arguments: &TimerListArguments, console: &Console) -> CommandR
     console.print(&text)?;
     for timer in &installed {
         warn(timer, &installed, scope, console);
+    }
+    // The runs of somebody else may be paused in another state directory.
+    let are_own = arguments.user || session.is_root();
+    if are_own
+        && !installed.is_empty()
+        && let Ok(Some(pause)) = session.pause()
+    {
+        console.note(&format!("{}; until then, runs of timers do nothing", pause::described(&pause)));
+        console.hint("`ccm pause --end` ends the pause");
     }
     Ok(ExitCode::Success)
 }

@@ -104,7 +104,7 @@ fn a_refusal_during_a_run_is_recorded_at_once() {
     expect_output(&status(&scratch, &[]), 0, &["[dir]/long.yaml is going on, at exec#waits\n"]);
     // The only run of this manifest is the one that is going on.
     let called = status(&scratch, &["--check", "--manifest", "long.yaml"]);
-    assert_eq!((called.code, &*called.stdout), (3, "UNKNOWN: [dir]/long.yaml the first run is going on\n"));
+    assert_eq!((called.code, &*called.stdout), (3, "UNKNOWN: [dir]/long.yaml: the first run is going on\n"));
     scratch.write("go", "");
     assert_eq!(running.finish().code, 0);
     let found = document(&scratch, &[]);

@@ -133,7 +133,9 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
         CheckProblem::PendingRefreshes(1) => "1 refresh is pending".to_owned(),
         CheckProblem::PendingRefreshes(count) => format!("{count} refreshes are pending"),
     };
-    format!("{} {what}", found.manifest)
+    // Only a state is a word about the manifest.
+    let colon = if matches!(problem, CheckProblem::LastRun(_)) { "" } else { ":" };
+    format!("{}{colon} {what}", found.manifest)
 }
 
 /// Returns the first health checks of the last run with such a status, behind the text before.

@@ -36,7 +36,10 @@ impl SyntaxError<'_> {
             return before;
         }
         if self.text[..self.at].ends_with('\t') {
-            return Some((self.at - 1, self.at));
+            // A tab behind a colon is none of YAML's concern, unless the value goes on.
+            let next_line = self.at + self.text[self.at..].find('\n').map_or(0, |end| end + 1);
+            let below = (next_line > self.at).then(|| self.tab_on_line(next_line)).flatten();
+            return Some(below.unwrap_or((self.at - 1, self.at)));
         }
         let mut line_start = line_around(self.text, self.at).0;
         while line_start <= self.text.len() {

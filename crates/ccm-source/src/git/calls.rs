@@ -7,7 +7,7 @@ use ccm_fetch::{git_advice, git_arguments, git_environment, git_error, git_follo
 use ccm_host::{
     Cancellation, Command, CommandOrigin, Executor, Exit, Finished, Launch, Role, StartError, run_launched,
 };
-use ccm_model::{Stream, error_layers};
+use ccm_model::Stream;
 
 /// Time limit of a call that only works with what was fetched.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(600);
@@ -54,7 +54,7 @@ pub(crate) struct GitCalls<'a> {
 #[non_exhaustive]
 pub enum GitError {
     /// git can't be started.
-    #[error("git can't be started: {}", error_layers(.0).join(": "))]
+    #[error("git can't be started")]
     Start(#[source] StartError),
     /// git has failed.
     #[error("`git {call}` failed: {reason}")]

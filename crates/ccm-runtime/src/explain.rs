@@ -204,6 +204,7 @@ impl Session {
         if path == CommonProperty::Ensure.spec().name && !spec.ensures().is_empty() {
             let values: Vec<String> = spec.ensures().iter().map(|value| format!("`{value}`")).collect();
             property.meaning = format!("{} One of {}.", property.meaning, values.join(", "));
+            property.default = spec.ensures().first().copied();
         }
         Ok(Explanation::Property { type_name: spec.name(), path, property })
     }

@@ -191,7 +191,9 @@ impl Session {
     pub fn yaml_files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         let mut files = self.doors.doors.files_below(directory)?;
         files.retain(|path| {
-            path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+            let ending = path.extension();
+            ending
+                .is_some_and(|ending| ["yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
         });
         Ok(files)
     }

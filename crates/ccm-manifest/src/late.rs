@@ -215,7 +215,7 @@ impl<'s> LateResources<'s> {
             let is_new = |found: &Diagnostic| {
                 found.severity == Severity::Error && (outdated.is_some() || waiting.texts.explains(found))
             };
-            let of_health = health_checks::check(&input);
+            let of_health = health_checks::check(&input, spec.refreshes());
             found.diagnostics.extend(checked.into_iter().chain(of_health).filter(is_new));
         } else if found.diagnostics.is_empty() {
             return Completion::Invalid(Vec::new());

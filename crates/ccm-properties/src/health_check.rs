@@ -375,7 +375,8 @@ fn command(
                     _ => "close the quote, or put a backslash before it",
                 };
                 let span = node.locate(source_text, error.at, error.at + 1);
-                return refuse(DiagnosticKind::Syntax, span, error.to_string(), hint.to_owned());
+                let message = format!("`{property}` can't be split into words: {error}");
+                return refuse(DiagnosticKind::Syntax, span, message, hint.to_owned());
             }
         },
     };

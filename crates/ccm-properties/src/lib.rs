@@ -39,7 +39,7 @@ pub use error::{PropertyError, ValueError};
 pub use exposure::Exposure;
 pub use health_check::{
     CheckCommand, CheckSubject, GOSS_RULES, HEALTH_CHECKS, HEALTH_CHECKS_KIND, HealthCheck,
-    HealthCheckProperties,
+    HealthCheckProperties, OnFailure,
 };
 pub use kind::{PropertyKind, TextKind};
 pub use octal::octal;

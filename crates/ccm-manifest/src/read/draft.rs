@@ -408,8 +408,9 @@ impl ResourceDraft {
     ) {
         let subscribes = self.subscribes;
         let checked = CheckInput { resource: &self.resource, source_text, secrets, subscribes };
-        let mut found = types.spec(self.type_index).check(&checked);
-        found.extend(health_checks::check(&checked));
+        let spec = types.spec(self.type_index);
+        let mut found = spec.check(&checked);
+        found.extend(health_checks::check(&checked, spec.refreshes()));
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let has_errors = self.has_errors || found.iter().any(is_error);
         // What a property needs depends on `ensure`.

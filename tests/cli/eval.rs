@@ -65,7 +65,7 @@ fn errors_are_located_in_the_expression() {
     expect(&["Captures.verify.root"], 1, &["captured values", "during a run"], &[]);
     expect(&["nosuch(1)"], 1, &["function `nosuch`"], &["`lookup`, `file`, `template`"]);
     expect(&["{a: 1}.b"], 8, &["this map", "`b`"], &[]);
-    expect(&["file('missing')"], 1, &["`[dir]/missing`", "No such file"], &[]);
+    expect(&["file('missing')"], 1, &["`[dir]/missing`", "does not exist"], &[]);
     let data = eval(&["Data.web.prot", "--hiera", "values.yaml"]);
     assert_eq!((data.code, &*data.stdout), (1, ""), "{}", data.shown());
     assert_snapshot!("unknown_value", data.shown());

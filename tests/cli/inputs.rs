@@ -106,7 +106,7 @@ fn templates_that_can_not_be_rendered_are_refused() {
     };
     let includes = "m.yaml:7:21 [dir]/round.j2:2:4 [dir]/loop.j2:1:4";
     expect("loop", includes, &["template `loop.j2`", "nested too deep"]);
-    expect("missing", "m.yaml:7:21", &["`[dir]/missing.j2`", "No such file"]);
+    expect("missing", "m.yaml:7:21", &["`[dir]/missing.j2`", "does not exist"]);
     expect("binary", "m.yaml:7:21", &["`[dir]/binary.j2`", "UTF-8"]);
     let locations = "m.yaml:7:21 [dir]/broken.j2:2:4";
     let called = expect("broken", locations, &["template `broken.j2`", "`Data.nothing`"]);
@@ -255,7 +255,7 @@ fn child_manifests_are_checked_before_anything_is_run() {
         let text = manifest("", &format!("    - apply: {{name: {name}.yaml}}\n"));
         refused(&scratch, &text, &[], &[(location, message, hints)]);
     };
-    expect("missing", "m.yaml:5:21", &["`[dir]/missing.yaml`", "No such file"], &["from [dir]"]);
+    expect("missing", "m.yaml:5:21", &["`[dir]/missing.yaml`", "does not exist"], &["from [dir]"]);
     let round = "[dir]/loop.yaml → [dir]/round.yaml → [dir]/loop.yaml";
     expect("loop", "[dir]/round.yaml:1:34", &["applies itself", round], &[]);
     expect("deep0", "[dir]/deep9.yaml:1:34", &["nested", "10 deep"], &[]);

@@ -57,7 +57,7 @@ fn a_file_that_no_exec_wrote_fails_its_user() {
     assert_eq!(failed["failure"]["kind"], "value");
     assert_eq!(failed["failure"]["property"], "content");
     assert_eq!(failed["location"]["line"], 6);
-    assert!(failed["error"][1].as_str().is_some_and(|error| error.contains("can't be read")), "{failed}");
+    assert!(failed["error"][1].as_str().is_some_and(|error| error.contains("does not exist")), "{failed}");
 }
 
 /// An exec that chooses a role, and resources for one of them.
@@ -111,7 +111,7 @@ fn a_condition_without_its_file_is_an_error_or_a_failure() {
     let conditional =
         "    - file:\n        - [dir]/f: {content: x, control: {if: \"file('[dir]/role') == 'web'\"}}\n";
     for (before, code, part) in
-        [("", 1, "can't be read"), ("    - exec:\n        - idle: {command: 'true'}\n", 4, "can't be read")]
+        [("", 1, "does not exist"), ("    - exec:\n        - idle: {command: 'true'}\n", 4, "does not exist")]
     {
         let manifest = in_place(&scratch, &format!("ccm:\n  resources:\n{before}{conditional}"));
         let called = apply(&scratch, &manifest, &[]);

@@ -10,7 +10,7 @@ use ccm_properties::TypeSpec;
 use crate::check::claims::Claimed;
 use crate::read::types::Types;
 use crate::resolve::eval_context::EvalContext;
-use crate::resolve::messages::shown;
+use crate::resolve::messages::{shown, shown_path};
 use crate::resolve::missing_sources::MissingSource;
 use crate::unchecked::LeftOut;
 
@@ -85,7 +85,7 @@ pub(crate) fn report(
             context.record_unchecked(source.span);
             continue;
         }
-        let message = format!("\"{}\" does not exist", shown(&source.path.display().to_string()));
+        let message = format!("`{}` does not exist", shown_path(&source.path));
         let error = Diagnostic::error(DiagnosticKind::Unreadable, source.span, message);
         let error = Diagnostic { property: Some(source.property.into()), ..error };
         let hint = match context.near_name(&source.path) {

@@ -20,7 +20,7 @@ use crate::read::reader::{Manifest, Reader};
 use crate::resolve::control::Conditions;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::health_checks;
-use crate::resolve::messages::{shown, shown_path};
+use crate::resolve::messages::{self, shown, shown_path};
 use crate::scopes::Scopes;
 use crate::unchecked::UnknownPaths;
 
@@ -131,7 +131,7 @@ fn text_of(
         return Err((DiagnosticKind::Unsupported, message, Some(hint)));
     }
     context.read(path).map_err(|source| {
-        let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
+        let message = messages::unreadable("the manifest ", path, &source);
         let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
         let hint = match source.kind() {
             _ if written.contains(['*', '?']) => {

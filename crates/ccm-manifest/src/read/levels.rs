@@ -18,7 +18,7 @@ use crate::read::foreach::ItemScope;
 use crate::read::{cut_values, folded_lines};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
-use crate::resolve::messages::{expected, shown, shown_path};
+use crate::resolve::messages::{expected, shown, unreadable};
 use crate::resolve::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::UnknownPaths;
 
@@ -143,12 +143,12 @@ impl<'a, 's> LevelFiles<'a, 's> {
                 if std::mem::replace(&mut self.is_directory_missing, true) {
                     return Err(None);
                 }
-                let message = format!("the directory `{}` does not exist", shown_path(&directory));
+                let message = unreadable("the directory ", &directory, &error);
                 let error = Diagnostic::error(DiagnosticKind::Unreadable, directory_span, message);
                 Err(Some(error.with_hint("check the path, which starts from the directory of this file")))
             }
             Err(error) => {
-                let message = format!("the data file `{}` can't be read: {error}", shown_path(&path));
+                let message = unreadable("the data file ", &path, &error);
                 Err(Some(refused(DiagnosticKind::Unreadable, message)))
             }
         }

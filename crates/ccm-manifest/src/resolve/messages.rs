@@ -1,5 +1,6 @@
 //! Text and spans that several messages share.
 
+use std::io;
 use std::path::Path;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, Span, escape_control};
@@ -12,6 +13,15 @@ pub(crate) fn shown(name: &str) -> String {
 /// Returns a path for a message: on one line, and cut if it is too long.
 pub(crate) fn shown_path(path: &Path) -> String {
     shortened(&path.to_string_lossy(), 480)
+}
+
+/// Returns the message about a path that can't be read. `kind` precedes it, as in `the manifest `.
+pub(crate) fn unreadable(kind: &str, path: &Path, error: &io::Error) -> String {
+    let path = shown_path(path);
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("{kind}`{path}` does not exist"),
+        _ => format!("{kind}`{path}` can't be read: {error}"),
+    }
 }
 
 fn shortened(text: &str, longest: usize) -> String {

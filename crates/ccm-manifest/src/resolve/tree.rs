@@ -9,7 +9,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, N
 use ccm_properties::{TreeSource, TreeTemplates, TypeSpec, is_any_url};
 
 use crate::resolve::expand::{Expander, is_template};
-use crate::resolve::messages::{shown, shown_path};
+use crate::resolve::messages::{shown, unreadable};
 use crate::resolve::scope::{DeferredOn, EvalError, ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::LeftOut;
 
@@ -75,7 +75,7 @@ impl Expander<'_, '_> {
     /// Records that a directory can't be read. An earlier resource may still make one that does not exist.
     fn record_unreadable(&mut self, written: &str, error: &io::Error, span: Span) {
         let path = self.evaluator.manifest.resolve(written);
-        let message = format!("`{}` can't be read: {error}", shown_path(&path));
+        let message = unreadable("", &path, error);
         let mut error_of = Diagnostic::error(DiagnosticKind::Unreadable, span, message);
         if error.kind() == io::ErrorKind::NotFound {
             error_of = error_of.with_hint(match self.evaluator.context.near_name(&path) {

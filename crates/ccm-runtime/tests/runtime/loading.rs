@@ -182,7 +182,7 @@ fn a_missing_source_is_an_error_unless_an_earlier_resource_may_make_it() {
         assert_eq!(found.len(), usize::from(is_error), "{resources}: {found:?}");
         if let Some((at, message)) = found.first() {
             assert_eq!(at, value);
-            assert!(message.ends_with("missing.conf\" does not exist"), "{message}");
+            assert!(message.ends_with("missing.conf` does not exist"), "{message}");
         }
     }
     let path =

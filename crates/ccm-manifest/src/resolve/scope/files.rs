@@ -13,7 +13,7 @@ use super::expression::ExpressionScope;
 use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
-use crate::resolve::messages::{shown, shown_path};
+use crate::resolve::messages::{shown, unreadable};
 use crate::unchecked::LeftOut;
 
 impl ExpressionScope<'_, '_, '_> {
@@ -55,8 +55,7 @@ impl ExpressionScope<'_, '_, '_> {
             if context.omitted.files {
                 return leave_out();
             }
-            let message = format!("`{}` can't be read", shown_path(path));
-            let mut error = FunctionError::new(DiagnosticKind::Unreadable, format!("{message}: {source}"));
+            let mut error = FunctionError::new(DiagnosticKind::Unreadable, unreadable("", path, &source));
             if source.kind() == std::io::ErrorKind::NotFound {
                 error
                     .hints

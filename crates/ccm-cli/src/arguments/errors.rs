@@ -265,6 +265,11 @@ fn with_place_of_argument(mut error: Error) -> Error {
         ("eval", _) => {
             return with_tip(error, "quote the expression: `ccm eval 'Data.port == 80'`".to_owned());
         }
+        ("hiera parse", option) if option.split('=').next() == Some("--fact") => {
+            error.remove(ContextKind::SuggestedArg);
+            let tip = "write the fact behind the file: `ccm hiera parse data.yaml role=web`";
+            return with_tip(error, tip.to_owned());
+        }
         ("policy explain", option) if option.starts_with('-') => {
             return with_tip(
                 error,

@@ -25,12 +25,13 @@ impl Hierarchy {
     }
 
     /// Returns warnings for overrides and entries of `order` that never have an effect. `names` are the keys of
-    /// `overrides`, and `outcomes` those of the entries.
+    /// `overrides`, `outcomes` those of the entries, and `has_key` tells of a key of the data.
     pub fn without_effect(
         &self,
         overrides: Option<&NodeKey>,
         names: &[&NodeKey],
         outcomes: &[EntryOutcome],
+        has_key: impl Fn(&str) -> bool,
     ) -> Vec<Diagnostic> {
         if let Some(key) = overrides.filter(|_| self.is_implied && !names.is_empty())
             && names.iter().all(|name| &*name.text != DEFAULT)
@@ -38,7 +39,13 @@ impl Hierarchy {
             let message = format!(
                 "`overrides` have no effect: there is no `hierarchy`, and no override is called `{DEFAULT}`"
             );
-            let hint = format!("write `hierarchy: {{order: [{}]}}`", quoted_entry(&names[0].text));
+            let first = quoted_entry(&names[0].text);
+            // The key of a value in the place of a level.
+            let hint = if has_key(&names[0].text) {
+                format!("write `overrides: {{{DEFAULT}: {{{first}: …}}}}`, or the value itself in `data`")
+            } else {
+                format!("write `hierarchy: {{order: [{first}]}}`")
+            };
             return vec![Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message).with_hint(hint)];
         }
         if self.is_incomplete || self.order.len() > MAX_COMPARED || names.len() > MAX_COMPARED {

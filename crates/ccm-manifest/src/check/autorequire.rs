@@ -1,13 +1,16 @@
 //! Orders resources by what they need.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, ClaimKind, PathKind, PathSpellings, ResourceIndex};
+use ccm_model::{
+    Catalog, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, PathKind, PathSpellings, ResourceIndex,
+};
 
 use crate::check::paths::{depends, require};
 use crate::check::removals;
 use crate::read::types::Types;
+use crate::resolve::messages::shown;
 
 /// Resources that provide objects, by what they claim.
 #[derive(Default)]
@@ -18,8 +21,13 @@ struct NeededProviders {
 }
 
 /// Adds a dependency from each resource to those that provide what it needs. One that would close a cycle is left out:
-/// written dependencies take precedence.
-pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings: &PathSpellings<'_>) {
+/// written dependencies take precedence, with a warning if a new machine can't be set up in their order.
+pub(crate) fn require_needed(
+    catalog: &mut Catalog,
+    types: &Types<'_>,
+    spellings: &PathSpellings<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     let needs = |index: ResourceIndex, catalog: &Catalog| {
         let resource = catalog.resource(index);
         let spec = types.find(&resource.id.type_name).filter(|_| resource.autorequire != Some(false));
@@ -41,9 +49,15 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings
         return;
     }
     let providers = NeededProviders::of(catalog, types, spellings);
+    let mut of_principals = HashSet::new();
     for (index, needs) in needing {
-        let found = needs.into_iter().flat_map(|(kind, key)| providers.find(kind, &key));
-        missing.extend(found.map(|on| (index, on)));
+        for (kind, key) in needs {
+            let found = providers.find(kind, &key).into_iter().map(|on| (index, on));
+            if matches!(kind, ClaimKind::User | ClaimKind::Group) {
+                of_principals.extend(found.clone());
+            }
+            missing.extend(found);
+        }
     }
     for (index, found) in mounts.needs(catalog, types, spellings) {
         missing.extend(found.into_iter().map(|on| (index, on)));
@@ -71,8 +85,32 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>, spellings
     for (from, to) in backward {
         if !depends(catalog, &graph, to, from) {
             require(catalog, from, to);
+        } else if of_principals.contains(&(from, to)) && leads_to(&graph, to, from) {
+            diagnostics.push(before_its_principal(catalog, from, to));
         }
     }
+}
+
+/// Returns `true` if the written dependencies put a resource behind another one.
+fn leads_to(graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
+    let mut seen = HashSet::from([from]);
+    let mut ahead = vec![from];
+    while let Some(index) = ahead.pop() {
+        if index == on {
+            return true;
+        }
+        ahead.extend(graph.dependencies(index).filter(|next| seen.insert(*next)));
+    }
+    false
+}
+
+/// Returns the warning about a resource that the manifest puts before the user or group that it needs.
+fn before_its_principal(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> Diagnostic {
+    let (resource, needed) = (catalog.resource(from), shown(&catalog.resource(to).id.to_string()));
+    let message = format!("this resource needs `{needed}`, which depends on it and comes later");
+    Diagnostic::warning(DiagnosticKind::Cycle, resource.span, message).with_hint(format!(
+        "let nothing that `{needed}` requires need it; write `autorequire: false` here if it exists before every run"
+    ))
 }
 
 /// File systems that are mounted on directories, and the directories that resources manage.
@@ -93,7 +131,7 @@ impl MountOrder {
             for claim in types.claims(resource, spellings) {
                 if claim.kind == ClaimKind::MountPoint {
                     order.mount_points.insert(claim.key.into_owned(), index);
-                } else if claim.is_path_of(PathKind::Directory) {
+                } else if claim.holds_paths() {
                     order.directories.insert(claim.key.into_owned(), index);
                 }
             }

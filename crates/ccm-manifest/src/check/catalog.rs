@@ -40,7 +40,7 @@ pub(crate) fn build(
         let resource = health_checks::of_manifest(catalog.name.as_deref(), node);
         let source_text = &scopes.manifests[0].text;
         let checked = CheckInput { resource: &resource, source_text, secrets, subscribes: false };
-        let found = health_checks::check(&checked);
+        let found = health_checks::check(&checked, false);
         let is_readable = found.iter().all(|found| found.severity != Severity::Error);
         diagnostics.extend(found);
         if is_readable {
@@ -68,7 +68,7 @@ pub(crate) fn build(
         let unordered = paths::files_of_parts(&catalog, &claims);
         paths::require_directories(&mut catalog, &graph, missing, diagnostics);
         paths::require_files(&mut catalog, &graph, unordered);
-        autorequire::require_needed(&mut catalog, scopes.types, spellings);
+        autorequire::require_needed(&mut catalog, scopes.types, spellings, diagnostics);
     }
     file_users.resolve(&mut catalog, scopes.types, &mut waiting, diagnostics);
     diagnostics.extend(scopes.context.take_unchecked());

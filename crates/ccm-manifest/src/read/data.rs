@@ -227,7 +227,9 @@ fn warn_without_effect(
     let entries = overrides.and_then(|entry| entry.value.as_map());
     let names: Vec<&NodeKey> = entries.iter().flat_map(|map| map.entries()).map(|entry| &entry.key).collect();
     let key = overrides.map(|entry| &entry.key);
-    diagnostics.extend(hierarchy.without_effect(key, &names, outcomes));
+    let own = nodes.data.as_ref().and_then(|entry| entry.value.as_map());
+    let has_key = |name: &str| own.is_some_and(|data| data.get(name).is_some());
+    diagnostics.extend(hierarchy.without_effect(key, &names, outcomes, has_key));
 }
 
 /// Checks the merged data against its annotations, and finds the secrets.

@@ -6,6 +6,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap};
 use ccm_properties::{CommonProperty, TypeSpec, aliases};
 
 use crate::read::common_properties::{CommonNodes, SplitProperties};
+use crate::read::shape_errors::A_NAME_EACH;
 use crate::resolve::messages::shown;
 
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +70,7 @@ fn forbidden_property_error(entry: &NodeEntry, holder: Holder<'_>) -> Option<Dia
                 format!("this resource already has the name `{name}`"),
             );
             let is_list = entry.value.as_list().is_some();
-            Some(error.with_hint(if is_list {
-                "write each name as an entry of its own: `- NAME: {…}`"
-            } else {
-                "use `alias` for a second name"
-            }))
+            Some(error.with_hint(if is_list { A_NAME_EACH } else { "use `alias` for a second name" }))
         }
         ("defaults", Holder::Single) => {
             let error =

@@ -314,7 +314,11 @@ impl Collector<'_, '_> {
             return;
         };
         let error = match name.as_text() {
-            None => expected("text", &name),
+            None => {
+                let error = expected("text", &name);
+                let is_list = name.as_list().is_some();
+                if is_list { error.with_hint(shape_errors::A_NAME_EACH) } else { error }
+            }
             Some(text) if is_blank(text) => {
                 Diagnostic::error(DiagnosticKind::Missing, name.span, "the name is empty")
             }

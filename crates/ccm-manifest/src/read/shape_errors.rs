@@ -146,6 +146,9 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     error.with_hint(format!("use {}", listed(&known, "or")))
 }
 
+/// Advice on a list in the place of a name.
+pub(crate) const A_NAME_EACH: &str = "write each name as an entry of its own: `- NAME: {…}`";
+
 /// Returns the name that an element of a list of resources is, or the error for an element that is neither a name nor a
 /// map.
 pub(crate) fn lone_name(element: Node, index: usize, types: &Types<'_>) -> Result<NodeEntry, Diagnostic> {
@@ -155,7 +158,11 @@ pub(crate) fn lone_name(element: Node, index: usize, types: &Types<'_>) -> Resul
             .with_hint("write `- NAME:`"));
     }
     let error = expected("a name, or `NAME:` with its properties below it", &element);
-    let NodeValue::Scalar(scalar) = element.value else { return Err(error) };
+    let scalar = match element.value {
+        NodeValue::Scalar(scalar) => scalar,
+        NodeValue::List(_) => return Err(error.with_hint(A_NAME_EACH)),
+        NodeValue::Map(_) => return Err(error),
+    };
     // `command:echo` and `name:` without a space are one text.
     let key = scalar.text.split(':').next().unwrap_or_default();
     let is_key = matches!(key, "name" | "defaults") || types.has_property(index, key);

@@ -48,7 +48,8 @@ pub(crate) fn warning(
     span: Span,
 ) -> Option<Diagnostic> {
     let ending = Path::new(written).extension();
-    let is_jinja = ending.is_some_and(|ending| JINJA.iter().any(|known| ending == *known));
+    let is_jinja = ending.is_some_and(|ending| JINJA.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let is_template = is_jinja || ending.is_some_and(|ending| ending.eq_ignore_ascii_case("j2"));
     let at = expression_of_ccm(content, is_jinja)?;
     let line = 1 + memchr::memchr_iter(b'\n', &content[..at]).count();
     let rest = String::from_utf8_lossy(&content[at..content.len().min(at + MAX_SHOWN)]);
@@ -71,8 +72,11 @@ pub(crate) fn warning(
             format!("write `content: \"{{{{ template('{written}{ending}') }}}}\"` in place of `{property}`");
         if ending.is_empty() { call } else { format!("call the file `{written}{ending}`, and {call}") }
     } else {
-        let stem =
-            if is_jinja { written.rsplit_once('.').map_or(&*written, |(stem, _)| stem) } else { &*written };
+        let stem = if is_template {
+            written.rsplit_once('.').map_or(&*written, |(stem, _)| stem)
+        } else {
+            &*written
+        };
         format!("call the file `{stem}.j2`, which makes it a template")
     }))
 }

@@ -85,7 +85,7 @@ fn a_reference_to_an_invalid_resource_is_no_second_error() {
         (
             "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - [b]\n    - c:\n      command: x\n    - name: d\n    - e: 5",
             &[
-                "5:11 wrong-type",
+                "5:11 wrong-type | - NAME: {…}",
                 "7:11 misplaced | c",
                 "8:17 wrong-type | - d:",
                 "9:14 wrong-type | KEY: VALUE",

@@ -47,7 +47,7 @@ fn a_type_holds_a_list_or_one_map() {
             &["3:7 missing | name:, - NAME:", "3:22 unknown-property comand | command"],
         ),
         ("- task: {name: '', comand: x}", &["3:20 missing", "3:24 unknown-property comand | command"]),
-        ("- task: {name: [a]}", &["3:20 wrong-type"]),
+        ("- task: {name: [a]}", &["3:20 wrong-type | - NAME: {…}"]),
         ("- task: {name: a, defaults: {command: x}}", &["3:23 misplaced | - NAME:"]),
         ("- task:\n    a: {command: x}\n    b:", &["4:9 wrong-type | - a:"]),
         ("- task: {}", &["3:7 missing | name:, - NAME:"]),
@@ -89,7 +89,7 @@ fn a_list_entry_without_properties_is_a_name() {
         ("- task:\n    - defaults:{}", &["4:11 wrong-type | defaults: …"]),
         ("- task:\n    - defaults", &["4:11 wrong-type | - defaults:"]),
         ("- task:\n    -\n    - {}", &["4:10 missing | - NAME:", "5:11 missing | - NAME:"]),
-        ("- task:\n    - [a]", &["4:11 wrong-type"]),
+        ("- task:\n    - [a]", &["4:11 wrong-type | - NAME: {…}"]),
         ("- foreach: [a, b]\n  task: ['x-{{ Item }}']\n- note: [{n: {require: [task#x-b]}}]", &[]),
     ]);
 }
@@ -129,7 +129,7 @@ fn an_invalid_resource_does_not_hide_other_errors() {
             "6:7 unknown-type | task, note",
             "8:15 unknown-property comand | command",
             "8:35 wrong-type timeout",
-            "9:11 wrong-type",
+            "9:11 wrong-type | - NAME: {…}",
             "10:25 unknown-reference | task#b",
             "10:43 invalid-value",
             "11:24 wrong-type text | 1",

@@ -360,6 +360,7 @@ async fn decide_and_change(
             // A real run would end with the same refusal.
             Err(failure) if failure.kind.is_refusal() => return Err(failure),
             Err(failure) => {
+                result.would_fail = true;
                 result.warnings.push(format!("a run would fail now: {}", failure.one_line()));
             }
         }

@@ -158,6 +158,8 @@ pub(crate) struct StepResult {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub diff: Option<String>,
+    /// In noop: a run would fail, as a warning says.
+    pub would_fail: bool,
     pub artifacts: Vec<Artifact>,
     pub health_checks: Vec<HealthCheckResult>,
     /// Number of health checks that noop did not run.

@@ -205,6 +205,7 @@ impl<'a> Walk<'a> {
             final_ensure,
             outcome: shown::outcome(outcome, &resource.properties),
             noop: self.groups.policy(index).noop && !is_skipped,
+            would_fail: result.would_fail,
             action,
             properties: shown::properties(table, given),
             presentation: shown::presentation(table, given),

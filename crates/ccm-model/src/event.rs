@@ -148,6 +148,8 @@ pub struct Transaction {
     pub outcome: Outcome,
     /// The resource was processed in noop, with the whole run or with its manifest. `false` if it was skipped.
     pub noop: bool,
+    /// In noop: as the machine is now, a run would fail here. A warning has the reason.
+    pub would_fail: bool,
     /// Action that was taken or, in noop, that a run would take. For a failed resource, the action that was
     /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun, and
     /// [`Failure::verified`](crate::Failure::verified) if it was made. `None` if there was

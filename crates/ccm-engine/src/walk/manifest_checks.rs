@@ -40,6 +40,7 @@ impl Walk<'_> {
             final_ensure: None,
             outcome,
             noop,
+            would_fail: false,
             action: None,
             properties: checks.properties.clone(),
             presentation: Vec::new(),

@@ -78,6 +78,7 @@ impl From<TransactionLine<'_>> for Transaction {
             final_ensure: line.final_ensure.map(Cow::into_owned),
             outcome,
             noop: line.noop,
+            would_fail: line.would_fail,
             action: line.action.map(Cow::into_owned),
             properties: Properties::new(map(line.properties), None),
             // The properties of the line have their final form.

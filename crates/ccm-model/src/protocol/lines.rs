@@ -73,6 +73,7 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
             failed: failure.is_some(),
             skipped: skip.is_some(),
             noop: transaction.noop,
+            would_fail: transaction.would_fail,
             unmet_requirements: unmet_requirements.into(),
             outcome: OutcomeName::from(outcome),
             reason: transaction.reason_text().map(Cow::from).or_else(|| skip_reason().map(Cow::from)),

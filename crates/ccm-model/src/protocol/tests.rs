@@ -242,6 +242,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         outcome,
         properties: Properties::default(),
         presentation: Vec::new(),
+        would_fail: true,
         reason: Some(Reason::new("always", "there is no guard")),
         guards: vec![GuardResult {
             property: "unless".into(),

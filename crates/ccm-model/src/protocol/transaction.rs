@@ -74,6 +74,9 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub skipped: bool,
     /// `true` if the resource was processed in noop, whatever its outcome. `false` if it was skipped.
     pub noop: bool,
+    /// `true` if, in noop, a run would fail here as the machine is now. A warning has the reason.
+    #[serde(default)]
+    pub would_fail: bool,
     /// Dependencies that caused the skip, because they failed or are in noop.
     pub unmet_requirements: Cow<'a, [ResourceId]>,
     /// Outcome of the resource.

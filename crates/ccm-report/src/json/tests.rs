@@ -20,6 +20,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         requested_ensure: "present".to_owned(),
         action: None,
         noop: matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }),
+        would_fail: false,
         final_ensure: None,
         outcome,
         diff: None,
@@ -57,7 +58,7 @@ fn the_fields_are_those_of_the_protocol() {
     let (event, _) = encoded(Outcome::Unchanged);
     let names: Vec<&str> = event.as_object().expect("a map").keys().map(String::as_str).collect();
     let expected = "protocol event_id timestamp run_id type provider name alias requested_ensure final_ensure \
-                    duration properties status action noop_message error changed refreshed failed skipped noop \
+                    duration properties status action noop_message error changed refreshed failed skipped noop would_fail \
                     unmet_requirements outcome reason triggered_by pending owed warnings notes diff hints location failure rule skip";
     assert_eq!(names.join(" "), expected);
     assert_eq!(event["timestamp"], "1970-01-01T00:00:01.500000Z");

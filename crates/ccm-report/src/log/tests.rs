@@ -19,6 +19,7 @@ fn transaction(name: &str, outcome: Outcome) -> Transaction {
         outcome,
         action: None,
         noop: false,
+        would_fail: false,
         properties: Properties::default(),
         presentation: Vec::new(),
         reason: Some(Reason::new("rule", "because of it")),

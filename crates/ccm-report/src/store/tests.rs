@@ -27,6 +27,7 @@ fn changed(name: &str) -> Event {
         final_ensure: Some("present".to_owned()),
         outcome: Outcome::Changed,
         noop: false,
+        would_fail: false,
         diff: None,
         properties: ccm_model::Properties::default(),
         presentation: Vec::new(),

@@ -9,6 +9,8 @@ use crate::counts::{self, CountedGroup};
 pub(crate) struct Tally {
     done: Vec<(Verb, usize)>,
     would: Vec<(Verb, usize)>,
+    /// Number of changes in noop in which a run would fail.
+    would_fail: usize,
 }
 
 impl Tally {
@@ -20,6 +22,7 @@ impl Tally {
             Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => &mut self.would,
             _ => return,
         };
+        self.would_fail += usize::from(transaction.would_fail);
         let verb = transaction.action.as_ref().map_or(Verb::Change, |action| action.verb);
         match counts.iter_mut().find(|(known, _)| *known == verb) {
             Some((_, count)) => *count += 1,
@@ -46,7 +49,13 @@ impl Tally {
         }
         let done = completed(&self.done, done).map(|counts| listed(&counts, Verb::past));
         let would = completed(&self.would, would);
-        let would = would.map(|counts| format!("would {}", listed(&counts, Verb::infinitive)));
+        let would = would.map(|counts| {
+            let would_fail = match self.would_fail {
+                0 => String::new(),
+                count => format!(" ({count} would fail now)"),
+            };
+            format!("would {}{would_fail}", listed(&counts, Verb::infinitive))
+        });
         let plain = (!plain.is_empty()).then(|| plain.join(", "));
         [unchanged, done, would, plain].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }

@@ -30,6 +30,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         requested_ensure: "present".to_owned(),
         action: None,
         noop: false,
+        would_fail: false,
         final_ensure: Some("present".to_owned()),
         outcome,
         properties: Properties::default(),

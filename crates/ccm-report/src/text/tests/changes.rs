@@ -75,6 +75,22 @@ web1: /etc/ccm/site.yaml (dry run)
 }
 
 #[test]
+fn a_change_that_would_fail_is_counted_as_one() {
+    let failing = Transaction { would_fail: true, ..would(Verb::Create) };
+    let events = [
+        started(true, None),
+        finished(failing),
+        finished(of_resource("exec#other", would(Verb::Create))),
+        Event::SessionFinished(Box::new(RunSummary {
+            noop: true,
+            ..summary(Counts { total: 2, changed: 2, ..Counts::default() })
+        })),
+    ];
+    let shown = text(Verbosity::Normal, &events);
+    assert!(shown.ends_with("\n2 resources in 2.5s: would create 2 (1 would fail now)\n"), "{shown}");
+}
+
+#[test]
 fn a_run_shows_what_was_done() {
     let events: Vec<Event> = std::iter::once(started(false, Some("Welcome\n\x07\tto this\n")))
         .chain(example().into_iter().map(|transaction| {

@@ -48,24 +48,77 @@ for name in nginx visudo postconf pg_isready sshd certbot chronyc; do
 done
 chmod 755 /usr/local/sbin/*
 
-package() { # name, and what its installation does
+package() { # name, what its installation does, and its version
     mkdir -p "build/$1/DEBIAN"
-    printf 'Package: %s\nVersion: 1.0-1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n' "$1" \
+    printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n' "$1" "${3-1.0-1}" \
         > "build/$1/DEBIAN/control"
     printf '#!/bin/sh\n%s\n' "${2-}" > "build/$1/DEBIAN/postinst"
     chmod 755 "build/$1/DEBIAN/postinst"
     dpkg-deb --root-owner-group -Znone -b "build/$1" "repository/$1.deb" > /dev/null
 }
-service() { # package, unit
+service() { # package, unit, and the version of the package. Debian enables and starts services.
     package "$1" "printf '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' \
-        > /etc/systemd/system/$2.service; mkdir -p /etc/$1 /etc/$1/conf.d; /usr/local/sbin/systemctl daemon-reload"
+        > /etc/systemd/system/$2.service; mkdir -p /etc/$1 /etc/$1/conf.d
+        /usr/local/sbin/systemctl daemon-reload; /usr/local/sbin/systemctl enable --now $2.service" "${3-1.0-1}"
 }
 mkdir -p /var/lib/machine /var/lib/apt/lists/partial /var/cache/apt/archives/partial /var/log/apt
 cd /var/lib/machine
 mkdir repository build
-for name in ca-certificates curl git htop tmux sudo rsync unattended-upgrades telnet apt-transport-https; do package $name; done
-for name in nginx chrony postgresql fail2ban ufw; do service $name $name; done
+for name in ca-certificates cron curl git htop tmux sudo rsync unattended-upgrades telnet apt-transport-https; do package $name; done
+for name in nginx postgresql fail2ban ufw; do service $name $name; done
 service openssh-server ssh
+# The directives of Debian, in as many lines.
+mkdir -p build/chrony/etc/chrony
+cat > build/chrony/etc/chrony/chrony.conf <<'END'
+# What chronyd reads when it starts. Further files
+# come first.
+
+confdir /etc/chrony/conf.d
+
+# Servers of Debian, of DHCP and of other files.
+
+pool 2.debian.pool.ntp.org iburst
+
+sourcedir /run/chrony-dhcp
+
+sourcedir /etc/chrony/sources.d
+
+# Keys for the authentication of servers, and what
+# the daemon keeps between two starts: how fast the
+# clock is, and the cookies of NTS.
+
+keyfile /etc/chrony/chrony.keys
+
+driftfile /var/lib/chrony/chrony.drift
+
+ntsdumpdir /var/lib/chrony
+
+# Logging, which is off.
+
+#log tracking measurements statistics
+
+logdir /var/log/chrony
+
+# Limits for bad estimates of how fast the clock is.
+
+maxupdateskew 100.0
+
+# The clock of the hardware follows that of the system.
+
+rtcsync
+
+# A large difference is corrected at once, but only by
+# the first three corrections after the start of the
+# daemon.
+
+makestep 1 3
+
+# Leap seconds come from the files of the time zones,
+# unless the servers smear them.
+
+leapsectz right/UTC
+END
+service chrony chrony 4.3-2+deb12u3
 for file in repository/*.deb; do
     dpkg-deb -f "$file"
     printf 'Filename: ./%s\nSize: %s\nSHA256: %s\n\n' "${file#*/}" "$(stat -c %s "$file")" \
@@ -78,7 +131,16 @@ printf 'APT::Sandbox::User "root";\nAcquire::Languages "none";\n' > /etc/apt/apt
 
 # What a fresh Debian has.
 mkdir -p /etc/sudoers.d /etc/modprobe.d /etc/cron.d /etc/ccm/facts.d /etc/ssh/sshd_config.d /var/lib/dpkg/info
-rm -rf /etc/motd /etc/chrony /etc/nginx /etc/systemd/system/* /etc/cron.d/* /etc/sysctl.d/*
+cat > /etc/motd <<'END'
+
+The programs included with the Debian GNU/Linux system are free software;
+the exact distribution terms for each program are described in the
+individual files in /usr/share/doc/*/copyright.
+
+Debian GNU/Linux comes with ABSOLUTELY NO WARRANTY, to the extent
+permitted by applicable law.
+END
+rm -rf /etc/chrony /etc/nginx /etc/systemd/system/* /etc/cron.d/* /etc/sysctl.d/*
 printf 'root:x:0:0:root:/root:/bin/bash\nwww-data:x:33:33:www:/var/www:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n' > /etc/passwd
 printf 'root:x:0:\nadm:x:4:\nsudo:x:27:\nwww-data:x:33:\nusers:x:100:\nnogroup:x:65534:\n' > /etc/group
 printf 'root:*:20000:0:99999:7:::\n' > /etc/shadow

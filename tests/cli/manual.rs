@@ -5,7 +5,9 @@
 
 use std::process::Command;
 
-use ccm_testkit::{OwnMounts, needs_own_mounts, repository};
+use ccm_testkit::{OwnMounts, Scratch, needs_own_mounts, repository};
+
+use crate::ccm;
 
 const MACHINE: &str = include_str!("manual/machine.sh");
 const NORMALIZE: &str = include_str!("manual/normalize.sed");
@@ -242,4 +244,52 @@ fn symptoms_have_the_words_of_messages() {
         }
     }
     assert!(missing.is_empty(), "no message has these words: {missing:?}");
+}
+
+/// Words in the tables of types that are neither a type, a property nor a value.
+const OTHER_WORDS: [&str; 5] = ["cp", "false", "grep", "https", "tar"];
+
+/// Returns the code in a cell of each row of a section's table. The first row of a table is its head.
+fn code_of_cells(page: &str, section: &str, cell: usize) -> Vec<Vec<String>> {
+    let page = std::fs::read_to_string(repository(page)).expect("a page");
+    let (_, text) = page.split_once(&format!("## {section}\n")).expect("the section");
+    let text = text.split("\n## ").next().unwrap_or_default();
+    let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").nth(cell));
+    cells.map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn types_and_properties_for_those_of_other_tools_exist() {
+    let scratch = Scratch::new();
+    let schema = ccm(&scratch, &["schema"]).run().stdout;
+    for (page, section) in [
+        ("docs/use/from-ansible.md", "Modules and properties"),
+        ("docs/use/from-puppet.md", "Types and properties"),
+    ] {
+        let code = code_of_cells(page, section, 1).concat();
+        let words = code.iter().map(|code| code.split_once(": ").map_or(&**code, |(word, _)| word));
+        let mut words: Vec<&str> = words.collect();
+        words.retain(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+        words.retain(|word| !OTHER_WORDS.contains(word));
+        assert!(words.len() >= 30, "{page}: {words:?}");
+        words.retain(|word| !schema.contains(&format!("\"{word}\"")));
+        assert!(words.is_empty(), "{page}: {words:?}");
+    }
+}
+
+#[test]
+fn facts_for_those_of_other_tools_exist() {
+    let cells = code_of_cells("docs/reference/facts.md", "Names in other tools", 2);
+    let facts: Vec<String> = cells
+        .into_iter()
+        .filter_map(|code| code.into_iter().next())
+        .map(|code| {
+            let is_name = code.bytes().all(|byte| byte.is_ascii_alphabetic());
+            if is_name { format!("Facts.host.info.{code}") } else { code }
+        })
+        .collect();
+    assert!(facts.len() >= 10, "{facts:?}");
+    let scratch = Scratch::new();
+    let called = ccm(&scratch, &["eval", &format!("[{}]", facts.join(", "))]).run();
+    assert_eq!(called.code, 0, "{facts:?}: {}", called.shown());
 }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Artifacts, CatalogNames, CheckCounts, Counts, Event, Failure, FailureKind, Outcome, OutputLine,
+    Artifacts, CatalogNames, CheckCounts, Claim, Counts, Event, Failure, FailureKind, Outcome, OutputLine,
     PathSpellings, PendingRefresh, Properties, ResourceId, ResourceIndex, ResourceStarted, SkipCause,
     StopCause, Stream, Transaction,
 };
@@ -269,7 +269,7 @@ impl<'a> Walk<'a> {
         let resource = self.run.catalog.resource(index);
         let resource_type = self.run.resource_type(resource)?;
         let claims = self.spellings.claims(resource_type.claims(resource));
-        if claims.iter().any(|claim| claim.holds_paths()) {
+        if claims.iter().any(Claim::holds_paths) {
             // A prefetched state was read without the directory that resources below it can rely on.
             self.state_cache.disable_prefetching();
         }

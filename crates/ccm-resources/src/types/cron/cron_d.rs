@@ -100,8 +100,8 @@ const GENERATOR: &str = "/usr/lib/systemd/system-generators/systemd-crontab-gene
 
 /// Returns `true` if something on this machine runs jobs, or may do so after an earlier resource.
 pub(super) fn has_daemon(context: &Context<'_>) -> Result<bool, Failure> {
-    let is_installed = |name: &&str| context.host.system.find_helper(name).is_ok();
-    if DAEMONS.iter().any(|name| is_installed(&name) || context.may_be_program(name)) {
+    let is_installed = |name: &str| context.host.system.find_helper(name).is_ok();
+    if DAEMONS.iter().any(|name| is_installed(name) || context.may_be_program(name)) {
         return Ok(true);
     }
     let generator = context.host.files.inspect(Path::new(GENERATOR), InspectOptions::default());

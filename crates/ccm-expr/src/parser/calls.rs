@@ -8,6 +8,9 @@ use crate::lexer::{Token, TokenKind};
 use crate::static_type::{Base, StaticType};
 use crate::tree::{NodeKind, TextSpan};
 
+/// Advice on the braces of a map, which a predicate has around its expressions.
+const MAP_IN_PREDICATE: &str = "put parentheses around a map: `({key: value})`";
+
 impl Parser<'_, '_> {
     /// Parses a call after its name. `piped` is the operand before `|`; `built_in` marks `::name`, which
     /// never calls a function of the embedding program.
@@ -128,6 +131,9 @@ impl Parser<'_, '_> {
 
     fn predicate(&mut self, predicate: Predicate, collection: StaticType) -> ExprResult<Operand> {
         let braces = self.take(TokenKind::LeftBrace)?;
+        if braces && self.at(TokenKind::RightBrace) {
+            return Err(self.unexpected("a value").with_hint(MAP_IN_PREDICATE));
+        }
         self.predicates.push(PredicateScope {
             collection,
             index: matches!(predicate, Predicate::Map | Predicate::Reduce),
@@ -135,6 +141,9 @@ impl Parser<'_, '_> {
         });
         let body = if braces { self.sequence()? } else { self.expression(LOOSEST)? };
         self.predicates.pop();
+        if braces && self.at(TokenKind::Colon) {
+            return Err(self.unexpected("`}`").with_hint(MAP_IN_PREDICATE));
+        }
         if braces {
             self.expect(TokenKind::RightBrace, "`}`")?;
         } else if self.at(TokenKind::Semicolon) {

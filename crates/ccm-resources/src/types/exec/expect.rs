@@ -1,17 +1,17 @@
 //! Expected results of a command, and their comparison with the result.
 
+mod forms;
+
 use ccm_host::CapturedOutput;
-use ccm_model::{closest, escape_control};
 use ccm_properties::{PropertyKind, TextSyntax, TextValue, ValueError, properties};
 use regex::Regex;
 use serde_json::{Number, Value};
 
+use self::forms::{FORMS, parse};
 use super::output::{self, Redacted};
 use super::values::ExitCodeValue;
 use crate::support::output_tail;
 
-/// Forms of an expected text besides equality.
-const FORMS: [&str; 2] = ["contains", "matches"];
 /// Number of mismatches after which the comparison of JSON descends no further.
 const MAX_MISMATCHES: usize = 10;
 
@@ -46,71 +46,6 @@ impl TextValue for ExpectedText {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         parse(text)
             .map_err(|(message, hint)| hint.into_iter().fold(ValueError::new(message), ValueError::with_hint))
-    }
-}
-
-type FormError = (String, Option<String>);
-
-/// Parses `contains("…")`, `matches("…")`, or a plain text.
-fn parse(text: &str) -> Result<ExpectedText, FormError> {
-    let trimmed = text.trim();
-    let word_ends = trimmed.find(|part: char| !part.is_ascii_alphabetic() && part != '_');
-    let (word, rest) = trimmed.split_at(word_ends.unwrap_or(trimmed.len()));
-    let form = rest.trim_start();
-    let is_call = form.starts_with("(\"") || form.starts_with("('");
-    if !FORMS.contains(&word) || !form.starts_with('(') {
-        return match closest(word, FORMS).filter(|_| is_call) {
-            Some(meant) => Err((
-                format!("there is no `{}(…)`, only `contains(…)` and `matches(…)`", escape_control(word)),
-                Some(format!("did you mean `{meant}`?")),
-            )),
-            None => Ok(ExpectedText::Equal(text.to_owned())),
-        };
-    }
-    let quoted = quoted(form).map_err(|message| {
-        (format!("{message} in `{word}(…)`"), Some(format!("write `{word}(\"TEXT\")`")))
-    })?;
-    if word == "contains" {
-        return Ok(ExpectedText::Contains(quoted));
-    }
-    match Regex::new(&quoted) {
-        Ok(regex) => Ok(ExpectedText::Matches(regex)),
-        Err(error) => {
-            // The last line of the error is the message; those before it draw the position.
-            let error = error.to_string();
-            let what = error.lines().last().unwrap_or_default().trim();
-            let what = what.strip_prefix("error: ").unwrap_or(what);
-            Err((format!("`{}` is not a regular expression: {what}", escape_control(&quoted)), None))
-        }
-    }
-}
-
-/// Returns the text of `("…")` or `('…')`. Between double quotes `\"`, `\\`, `\n` and `\t` are one character
-/// each. Every other backslash stays, and so does everything between single quotes.
-fn quoted(form: &str) -> Result<String, &'static str> {
-    let inner = form.strip_prefix('(').map(str::trim_start).unwrap_or_default();
-    let quote = inner.chars().next().filter(|first| matches!(first, '"' | '\'')).ok_or("no quoted text")?;
-    let mut text = String::new();
-    let mut rest = inner[1..].chars();
-    loop {
-        match rest.next().ok_or("a quote is not closed")? {
-            end if end == quote => break,
-            '\\' if quote == '"' => match rest.next() {
-                Some(escaped @ ('"' | '\\')) => text.push(escaped),
-                Some('n') => text.push('\n'),
-                Some('t') => text.push('\t'),
-                Some(other) => text.extend(['\\', other]),
-                None => return Err("a quote is not closed"),
-            },
-            other => text.push(other),
-        }
-    }
-    let after = rest.as_str().trim_start();
-    match after.strip_prefix(')').map(str::trim) {
-        Some("") => Ok(text),
-        Some(_) => Err("unexpected text after the end"),
-        None if after.is_empty() => Err("no closing `)`"),
-        None => Err("unexpected text after the quoted text"),
     }
 }
 
@@ -274,42 +209,6 @@ mod tests {
 
     fn captured(text: &str) -> CapturedOutput {
         CapturedOutput { head: text.into(), ..CapturedOutput::default() }
-    }
-
-    #[test]
-    fn the_forms_are_read() {
-        let shown = |text: &str| match parse(text) {
-            Ok(ExpectedText::Equal(text)) => format!("equal {text:?}"),
-            Ok(ExpectedText::Contains(text)) => format!("contains {text:?}"),
-            Ok(ExpectedText::Matches(regex)) => format!("matches {:?}", regex.as_str()),
-            Err((message, hint)) => hint.map_or(message.clone(), |hint| format!("{message} | {hint}")),
-        };
-        for (text, expected) in [
-            ("ok", "equal \"ok\""),
-            ("", "equal \"\""),
-            ("f(x)", "equal \"f(x)\""),
-            ("contains", "equal \"contains\""),
-            ("contains more", "equal \"contains more\""),
-            (r#"contains("ok")"#, "contains \"ok\""),
-            (" contains ( 'a\\n' ) ", r#"contains "a\\n""#),
-            (r#"contains("a\"b\\c\n")"#, r#"contains "a\"b\\c\n""#),
-            (r#"matches("^v\d+\.")"#, r#"matches "^v\\d+\\.""#),
-            ("contains(ok)", "no quoted text in `contains(…)` | write `contains(\"TEXT\")`"),
-            ("contains(\"ok)", "a quote is not closed in `contains(…)` | write `contains(\"TEXT\")`"),
-            ("matches('a'", "no closing `)` in `matches(…)` | write `matches(\"TEXT\")`"),
-            (
-                "matches('a' b)",
-                "unexpected text after the quoted text in `matches(…)` | write `matches(\"TEXT\")`",
-            ),
-            ("matches('a') b", "unexpected text after the end in `matches(…)` | write `matches(\"TEXT\")`"),
-            ("matches('(')", "`(` is not a regular expression: unclosed group"),
-            (
-                "contain('x')",
-                "there is no `contain(…)`, only `contains(…)` and `matches(…)` | did you mean `contains`?",
-            ),
-        ] {
-            assert_eq!(shown(text), expected, "{text}");
-        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) mod foreign_files;
 pub(crate) mod foreign_words;
 pub(crate) mod generated;
 pub(crate) mod hiera;
+mod level_names;
 pub(crate) mod levels;
 pub(crate) mod other_braces;
 pub(crate) mod reader;

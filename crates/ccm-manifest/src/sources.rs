@@ -81,6 +81,11 @@ pub trait Sources {
         Vec::new()
     }
 
+    /// Returns `true` if there is a file at a path. For hints: what can't be inspected does not exist.
+    fn exists(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// Returns `true` if a file that a resource copies does not exist on the machine. A path that can't be inspected is
     /// not missing. `is_absolute` tells a path of the machine from one beside the manifest.
     fn is_missing(&self, _path: &Path, _is_absolute: bool) -> bool {

@@ -382,6 +382,10 @@ impl Sources for MachineSources {
         Ok(variables)
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        self.doors.files.exists(path).is_ok_and(|exists| exists)
+    }
+
     fn is_missing(&self, path: &Path, is_absolute: bool) -> bool {
         let is_known = !self.is_other_machine || !is_absolute;
         is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)

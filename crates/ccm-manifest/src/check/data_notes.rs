@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ccm_data::hierarchy::{self, Hierarchy, level_of};
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeMap, NodeValue, ScalarStyle};
 
+use crate::read::levels::OTHER_ENDINGS;
 use crate::resolve::declared_data::DeclaredData;
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::messages::shown;
@@ -91,7 +92,15 @@ fn note_files(
     let directory = manifest.resolve(written);
     let Ok(mut files) = context.sources.files_below(&directory) else { return };
     files.sort_unstable();
-    for file in &files {
+    // Reading the level has warned of a file with another ending.
+    let is_reported = |file: &Path| {
+        let is_other =
+            file.extension().is_some_and(|ending| OTHER_ENDINGS.iter().any(|other| ending == *other));
+        let meant = file.with_extension("yaml");
+        let level = meant.to_str().and_then(level_of).filter(|_| is_other);
+        level.is_some_and(|level| declared.has_level(&level)) && !files.contains(&meant)
+    };
+    for file in files.iter().filter(|file| !is_reported(file)) {
         let Some(below) = file.to_str() else { continue };
         let Some(reason) = reason(&hierarchy, below, || declared.has_read(&directory.join(file)), extent)
         else {

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ccm_data::annotations::{self, Annotation, AnnotationKind};
-use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, LevelMerges, Overrides, Selection};
+use ccm_data::hierarchy::{self, EntryOutcome, Hierarchy, LevelMerges, Overrides, Selection};
 use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, Span};
 
 use crate::read::foreach::ItemScope;
+use crate::read::level_names;
 use crate::read::levels::{LevelEvaluator, LevelFiles};
 use crate::resolve::eval_context::EvalContext;
 use crate::resolve::expand::Expander;
@@ -119,21 +120,14 @@ pub(crate) fn resolve(
     };
     let by_key = annotations::level_merges(&collected, !hierarchy.order.is_empty(), diagnostics);
     let merges = LevelMerges { default: hierarchy.merge, by_key };
-    let names: Vec<ExpandedEntry> = hierarchy
-        .order
-        .iter()
-        .map(|entry| match expander.hierarchy_entry(&entry.text, entry.span) {
-            Some((name, yielded)) => ExpandedEntry::new(name, &yielded),
-            None => ExpandedEntry::Empty,
-        })
-        .collect();
+    let names = level_names::expand(&hierarchy, &mut expander, text, diagnostics);
     let mut files = LevelFiles::new(context, hierarchy.data_dir.as_ref(), directory, &collected);
     let Selection { outcomes, levels } =
         hierarchy::select(&merges, &names, &overrides, &mut |number, name| {
             files.read(&hierarchy.order[number], name, diagnostics)
         });
-    let LevelFiles { sensitive, secrets: level_secrets, has_errors, .. } = files;
-    warn_without_effect(nodes, &hierarchy, &outcomes, diagnostics);
+    let LevelFiles { sensitive, secrets: level_secrets, has_errors, with_other_ending, .. } = files;
+    warn_without_effect(nodes, &hierarchy, &outcomes, &with_other_ending, diagnostics);
     let mut evaluator = LevelEvaluator {
         context,
         merges: &merges,
@@ -211,11 +205,12 @@ pub(crate) fn misplaced_levels<'d>(
     })
 }
 
-/// Warns of overrides and of entries of `order` that never have an effect.
+/// Warns of overrides and of entries of `order` that never have an effect, but for those that are reported.
 fn warn_without_effect(
     nodes: &DataNodes,
     hierarchy: &Hierarchy,
     outcomes: &[EntryOutcome],
+    reported: &[Span],
     diagnostics: &mut Diagnostics,
 ) {
     let data = nodes.data.iter().map(|entry| &entry.value);
@@ -229,7 +224,9 @@ fn warn_without_effect(
     let key = overrides.map(|entry| &entry.key);
     let own = nodes.data.as_ref().and_then(|entry| entry.value.as_map());
     let has_key = |name: &str| own.is_some_and(|data| data.get(name).is_some());
-    diagnostics.extend(hierarchy.without_effect(key, &names, outcomes, has_key));
+    let is_new = |warning: &Diagnostic| !warning.span().is_some_and(|span| reported.contains(&span));
+    let warnings = hierarchy.without_effect(key, &names, outcomes, has_key);
+    diagnostics.extend(warnings.into_iter().filter(is_new));
 }
 
 /// Checks the merged data against its annotations, and finds the secrets.

@@ -25,6 +25,9 @@ use crate::unchecked::UnknownPaths;
 /// Maximum total size of the data files of a hierarchy.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Endings of files that other programs read as data.
+pub(crate) const OTHER_ENDINGS: [&str; 2] = ["yml", "json"];
+
 /// Content of a data file.
 pub(crate) struct FileLevel {
     /// Map, not evaluated.
@@ -49,6 +52,8 @@ pub(crate) struct LevelFiles<'a, 's> {
     pub(crate) secrets: Vec<String>,
     /// A file has errors.
     pub(crate) has_errors: bool,
+    /// Entries whose files have other endings, which is reported.
+    pub(crate) with_other_ending: Vec<Span>,
 }
 
 impl<'a, 's> LevelFiles<'a, 's> {
@@ -68,6 +73,7 @@ impl<'a, 's> LevelFiles<'a, 's> {
             sensitive: Vec::new(),
             secrets: Vec::new(),
             has_errors: false,
+            with_other_ending: Vec::new(),
         }
     }
 
@@ -80,7 +86,12 @@ impl<'a, 's> LevelFiles<'a, 's> {
     ) -> LevelFile<FileLevel> {
         let Some((directory, directory_span)) = self.data_dir else { return LevelFile::NotRead };
         let found = match self.find(entry, name, directory, *directory_span) {
-            Ok((path, None)) => return LevelFile::Missing(path.display().to_string()),
+            Ok((path, None)) => {
+                let warning = self.file_with_other_ending(entry, name, directory);
+                self.with_other_ending.extend(warning.as_ref().map(|_| entry.span));
+                diagnostics.extend(warning);
+                return LevelFile::Missing(path.display().to_string());
+            }
             Ok((path, Some(text))) => self.parse(&path, text, diagnostics).map(|level| (path, level)),
             Err(error) => {
                 diagnostics.extend(error);
@@ -152,6 +163,22 @@ impl<'a, 's> LevelFiles<'a, 's> {
                 Err(Some(refused(DiagnosticKind::Unreadable, message)))
             }
         }
+    }
+
+    /// Returns the warning about a file with the name of a level and an ending that ccm does not read.
+    fn file_with_other_ending(&self, entry: &OrderEntry, name: &str, directory: &str) -> Option<Diagnostic> {
+        let names = [Some(name), short_host_name(entry, name)].into_iter().flatten();
+        let paths = names.filter_map(|name| level_path(name).ok());
+        let others =
+            paths.flat_map(|path| OTHER_ENDINGS.map(|ending| Path::new(&path).with_extension(ending)));
+        let is_there =
+            |below: &PathBuf| self.context.sources.exists(&normalize(&self.base.join(directory)).join(below));
+        let below = others.into_iter().find(is_there)?;
+        let written = Path::new(directory).join(&below);
+        let message = format!("ccm never reads the data file `{}`", shown(&written.display().to_string()));
+        let meant = shown(&below.with_extension("yaml").display().to_string());
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, entry.span, message);
+        Some(warning.with_hint(format!("call it `{meant}`")))
     }
 
     fn parse(&mut self, path: &Path, text: Arc<str>, diagnostics: &mut Diagnostics) -> Option<FileLevel> {

@@ -27,6 +27,8 @@ pub(crate) struct DeclaredData {
     pub(crate) passed: Vec<NodeKey>,
     /// Names of the levels that are used.
     applied: Vec<String>,
+    /// Names of the levels that have neither an override nor a data file.
+    not_found: Vec<String>,
     /// Data of the other manifest, of which only the keys in `passed` are handed over.
     parent: Value,
 }
@@ -102,8 +104,13 @@ impl DeclaredData {
             _ => None,
         };
         let applied = data.entries.iter().filter_map(name).collect();
+        let missing = |(_, outcome): &(String, EntryOutcome)| match outcome {
+            EntryOutcome::NotFound { name, .. } => Some(name.clone()),
+            _ => None,
+        };
+        let not_found = data.entries.iter().filter_map(missing).collect();
         let passed = passed.unwrap_or_default();
-        Self { nodes, files, overlays, read_files, is_child, passed, applied, parent: Value::Null }
+        Self { nodes, files, overlays, read_files, is_child, passed, applied, not_found, parent: Value::Null }
     }
 
     /// Sets the data of the manifest that applies this one, of which it hands over only some keys.
@@ -144,6 +151,11 @@ impl DeclaredData {
     pub(crate) fn has_read(&self, path: &Path) -> bool {
         let path = path.display().to_string();
         self.read_files.contains(&path)
+    }
+
+    /// Returns `true` for a level of this machine, whether it has values or not.
+    pub(crate) fn has_level(&self, name: &str) -> bool {
+        self.applied.iter().chain(&self.not_found).any(|known| known == name)
     }
 
     fn layers(&self) -> Vec<LayerMap<'_>> {

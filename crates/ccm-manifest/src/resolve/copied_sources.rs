@@ -28,6 +28,9 @@ const NAMES: [&str; 3] = ["Data.", "Facts.", "Environ."];
 /// Ending of a text with expressions.
 const TEXT_WITH_EXPRESSIONS: &str = ".templ";
 
+/// Endings of the names of templates of Puppet and Chef, which only they fill in.
+pub(crate) const OF_OTHER_TOOLS: [&str; 2] = ["erb", "epp"];
+
 /// Words that begin a block of a template.
 const BLOCKS: [&str; 3] = ["if ", "for ", "set "];
 
@@ -38,6 +41,38 @@ const MAX_SHOWN: usize = 60;
 pub(crate) fn may_be_mistaken(written: &str) -> bool {
     let ending = Path::new(written).extension();
     !ending.is_some_and(|ending| TEMPLATES.iter().any(|known| ending == *known))
+}
+
+/// Returns `true` if a file may be a template of another configuration tool. A copy with the same ending stays a template, for
+/// the program that reads it there.
+pub(crate) fn is_of_other_tool(written: &str, target: &Path) -> bool {
+    let ending =
+        Path::new(written).extension().filter(|ending| OF_OTHER_TOOLS.iter().any(|known| ending == known));
+    ending.is_some() && target.extension() != ending
+}
+
+/// Returns the warning about a template of another configuration tool, with its tags.
+pub(crate) fn foreign_template(
+    content: &[u8],
+    written: &str,
+    property: &'static str,
+    span: Span,
+) -> Option<Diagnostic> {
+    let at = memchr::memmem::find(content, b"<%")?;
+    let line = 1 + memchr::memchr_iter(b'\n', &content[..at]).count();
+    let message = format!("`{}` is copied as it is, with `<% … %>` in line {line}", shown(written));
+    let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
+    let warning = Diagnostic { property: Some(property.into()), ..warning };
+    Some(warning.with_hint(as_jinja(written)))
+}
+
+/// Returns advice to write a template of another tool for Jinja.
+pub(crate) fn as_jinja(written: &str) -> String {
+    let name = Path::new(written).with_extension("j2");
+    format!(
+        "write it as a Jinja template, `{}`, with `{{{{ Data.KEY }}}}` or `{{{{ Facts.KEY }}}}` for a value",
+        shown(&name.display().to_string())
+    )
 }
 
 /// Returns the warning about a file that holds expressions of ccm.
@@ -102,6 +137,26 @@ fn expression_of_ccm(content: &[u8], is_jinja: bool) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn templates_of_other_tools_lose_their_ending() {
+        for (written, target, expected) in [
+            ("x.conf.erb", "/etc/x.conf", true),
+            ("x.epp", "/etc/x", true),
+            ("x.epp", "/etc/x.conf", true),
+            // Code of a program, and a template for that program.
+            ("views/index.erb", "/srv/app/views/index.erb", false),
+            ("x.conf", "/etc/x.conf", false),
+            ("x.html", "/srv/x", false),
+        ] {
+            assert_eq!(is_of_other_tool(written, Path::new(target)), expected, "{written} {target}");
+        }
+        let found = |text: &str| foreign_template(text.as_bytes(), "a/x.conf.erb", "source", Span::default());
+        let warning = found("a\n<%= @port %>\n").unwrap();
+        assert_eq!(warning.message, "`a/x.conf.erb` is copied as it is, with `<% … %>` in line 2");
+        assert!(warning.hints[0].contains("`a/x.conf.j2`"), "{:?}", warning.hints);
+        assert_eq!(found("a < %b"), None);
+    }
 
     #[test]
     fn expressions_of_other_programs_are_none() {

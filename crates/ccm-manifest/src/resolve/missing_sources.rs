@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span, normalize};
 use ccm_properties::{TreeTemplates, is_any_url};
 
-use super::copied_sources::{self, MAX_BYTES, MAX_FILES, may_be_mistaken};
+use super::copied_sources::{self, MAX_BYTES, MAX_FILES, is_of_other_tool, may_be_mistaken};
 use super::messages::shown;
 use crate::read::draft::ResourceDraft;
 use crate::scopes::Scopes;
@@ -73,13 +73,15 @@ pub(crate) fn find(
         }
         let is_missing = if is_omitted {
             true
-        } else if is_tree || !may_be_mistaken(written) {
+        } else if is_tree || !(may_be_mistaken(written) || is_of_other_tool(written, target)) {
             scopes.context.sources.is_missing(&path, is_absolute)
         } else {
             match copied_content(&path, target, is_absolute) {
                 CopiedContent::Read(content) => {
-                    let warning = copied_sources::warning(&content, written, property, node.span);
-                    report(warning, draft, diagnostics);
+                    let warning = || copied_sources::warning(&content, written, property, node.span);
+                    let foreign = is_of_other_tool(written, target)
+                        .then(|| copied_sources::foreign_template(&content, written, property, node.span));
+                    report(foreign.flatten().or_else(warning), draft, diagnostics);
                     false
                 }
                 other => other == CopiedContent::Missing,

@@ -13,6 +13,7 @@ use super::expression::ExpressionScope;
 use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
+use crate::resolve::copied_sources::{OF_OTHER_TOOLS, as_jinja};
 use crate::resolve::messages::{shown, unreadable};
 use crate::unchecked::LeftOut;
 
@@ -88,6 +89,13 @@ impl ExpressionScope<'_, '_, '_> {
             }
             error
         })?;
+        if OF_OTHER_TOOLS.iter().any(|ending| has_extension(written, ending)) && text.contains("<%") {
+            let message =
+                format!("`{}`: templates of Puppet and Chef are not supported", written.escape_debug());
+            let mut error = FunctionError::new(DiagnosticKind::Unsupported, message);
+            error.hints.push(as_jinja(written));
+            return Err(error);
+        }
         if has_extension(written, TEXT_WITH_EXPRESSIONS) {
             return self.expanded(written, path, &text);
         }

@@ -83,31 +83,113 @@ pub fn is_elsewhere(word: &str) -> bool {
 
 /// Names of facts of Facter and of Ansible, with those of ccm.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
-    (&["hostname", "networking.hostname", "ansible_hostname"], "host.info.hostname"),
+    (&["hostname", "networking.hostname", "ansible_hostname", "ansible_nodename"], "host.info.hostname"),
     (&["fqdn", "networking.fqdn", "ansible_fqdn"], "host.info.fqdn"),
     (&["kernel", "os.kernel", "ansible_system"], "host.info.os"),
-    (&["osfamily", "os.family", "ansible_os_family", "platformFamily"], "host.info.platformFamily"),
-    (&["operatingsystem", "os", "os.name", "ansible_distribution", "platform"], "host.info.platform"),
     (
-        &["operatingsystemrelease", "os.release", "os.release.full", "ansible_distribution_version"],
+        &["osfamily", "os.family", "ansible_os_family", "platformFamily", "os_family"],
+        "host.info.platformFamily",
+    ),
+    (
+        &["operatingsystem", "os", "os.name", "ansible_distribution", "platform", "distribution"],
+        "host.info.platform",
+    ),
+    (
+        &[
+            "operatingsystemrelease",
+            "os.release",
+            "os.release.full",
+            "ansible_distribution_version",
+            "distribution_version",
+            "osrelease",
+        ],
         "host.info.platformVersion",
     ),
     (
-        &["operatingsystemmajrelease", "os.release.major", "ansible_distribution_major_version"],
+        &[
+            "operatingsystemmajrelease",
+            "os.release.major",
+            "ansible_distribution_major_version",
+            "distribution_major_version",
+            "osmajorrelease",
+        ],
         "host.info.platformMajorVersion",
     ),
     (
-        &["lsbdistcodename", "os.distro.codename", "ansible_distribution_release"],
+        &[
+            "lsbdistcodename",
+            "os.distro.codename",
+            "ansible_distribution_release",
+            "distribution_release",
+            "oscodename",
+        ],
         "host.info.platformCodename",
     ),
     (&["kernelrelease", "kernelversion", "ansible_kernel"], "host.info.kernelVersion"),
-    (&["architecture", "hardwaremodel", "os.architecture", "ansible_architecture"], "host.info.kernelArch"),
-    (&["virtual", "ansible_virtualization_type"], "host.info.virtualizationSystem"),
+    (
+        &[
+            "architecture",
+            "hardwaremodel",
+            "os.architecture",
+            "os.hardware",
+            "ansible_architecture",
+            "cpuarch",
+        ],
+        "host.info.kernelArch",
+    ),
+    (
+        &["virtual", "ansible_virtualization_type", "hypervisors", "virtualization_type"],
+        "host.info.virtualizationSystem",
+    ),
+    (&["is_virtual", "ansible_virtualization_role", "virtualization_role"], "host.info.virtualizationRole"),
+    (&["service_provider", "ansible_service_mgr", "service_mgr", "init"], "host.info.initSystem"),
+    (
+        &["ipaddress", "networking.ip", "ansible_default_ipv4.address", "default_ipv4.address", "ipv4"],
+        "network.default_ipv4",
+    ),
+    (
+        &["ipaddress6", "networking.ip6", "ansible_default_ipv6.address", "default_ipv6.address", "ipv6"],
+        "network.default_ipv6",
+    ),
+    (&["networking.interfaces", "interfaces", "ansible_interfaces"], "network.interfaces"),
+    (
+        &[
+            "ansible_all_ipv4_addresses",
+            "ansible_all_ipv6_addresses",
+            "all_ipv4_addresses",
+            "all_ipv6_addresses",
+        ],
+        "network.addresses",
+    ),
+    (
+        &[
+            "memory.system.total_bytes",
+            "memorysize",
+            "memorysize_mb",
+            "ansible_memtotal_mb",
+            "memtotal_mb",
+            "mem_total",
+        ],
+        "memory.virtual.total",
+    ),
+    (
+        &["memory.swap.total_bytes", "swapsize", "swapsize_mb", "ansible_swaptotal_mb", "swaptotal_mb"],
+        "memory.swap.info.total",
+    ),
+    (&["mountpoints", "ansible_mounts", "mounts"], "partition.partitions"),
+    (&["system_uptime.seconds", "uptime_seconds", "ansible_uptime_seconds"], "host.info.uptime"),
 ];
 
 /// Returns the path below `Facts` of a fact that another program has under this path.
-pub fn of_other_program(path: &str) -> Option<&'static str> {
+fn of_other_program(path: &str) -> Option<&'static str> {
     OTHER_NAMES.iter().find(|(names, _)| names.contains(&path)).map(|(_, meant)| *meant)
+}
+
+/// Returns what to write for a fact that another program has under this path.
+pub fn advice_on_other_program(path: &str) -> Option<String> {
+    let meant = of_other_program(path)?;
+    let unit = if meant.starts_with("memory.") { ", in bytes" } else { "" };
+    Some(format!("write `Facts.{meant}`{unit}"))
 }
 
 /// Returns the fact below `host.info` that has the name of a distribution, with its value.
@@ -150,5 +232,25 @@ mod tests {
         assert_eq!(distribution("Ubuntu"), Some(("platform", "ubuntu")));
         assert_eq!(distribution("RedHat"), Some(("platformFamily", "rhel")));
         assert_eq!(distribution("Plan9"), None);
+    }
+
+    #[test]
+    fn facts_of_other_programs_have_one_counterpart() {
+        let mut seen = std::collections::HashSet::new();
+        for name in OTHER_NAMES.iter().flat_map(|(names, _)| *names) {
+            assert!(seen.insert(*name), "{name}");
+        }
+        for (path, expected) in [
+            ("os.family", Some("write `Facts.host.info.platformFamily`")),
+            ("os.release.major", Some("write `Facts.host.info.platformMajorVersion`")),
+            ("os", Some("write `Facts.host.info.platform`")),
+            ("os.selinux", None),
+            ("ansible_memtotal_mb", Some("write `Facts.memory.virtual.total`, in bytes")),
+            ("networking.ip", Some("write `Facts.network.default_ipv4`")),
+            ("networking.domain", None),
+            ("role", None),
+        ] {
+            assert_eq!(advice_on_other_program(path).as_deref(), expected, "{path}");
+        }
     }
 }

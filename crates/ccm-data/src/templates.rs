@@ -19,6 +19,7 @@ mod include_name;
 mod kinds;
 mod loop_variables;
 mod methods;
+mod missing_paths;
 mod operators;
 mod output_limits;
 mod render;

@@ -13,11 +13,11 @@ use super::foreign_names::{
     filter_counterpart, function_counterpart, method_counterpart, test_counterpart, variable_counterpart,
 };
 use super::kinds::clash;
+use super::missing_paths::MissingPath;
 use super::render::RenderState;
 use super::scan::tokenize;
 use super::syntax_hints::syntax_hint;
 use super::{FUNCTIONS, NAMES};
-use crate::fact_words;
 
 /// Error of ccm that passes through minijinja.
 #[derive(Debug)]
@@ -224,7 +224,11 @@ fn undefined(
         None => expression,
     });
     let path = expression.and_then(tokenize).map(|words| path(&words)).unwrap_or_default();
+    let written = location.zip(source.as_ref()).and_then(|(location, source)| {
+        MissingPath::at(&source.original, location.range.start).filter(|written| written.has_start(&path))
+    });
     let near = || {
+        let of_other_program = written.as_ref().and_then(MissingPath::fact_of_other_program);
         let (name, members) = path.split_first()?;
         let is_name = NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
         // `Index` exists in a `foreach` alone.
@@ -233,6 +237,9 @@ fn undefined(
                 .or_else(|| Some(format!("use {}", listed(&LOOP_MEMBERS, "or"))));
         }
         if !is_name || name == "index" && state.name(name).is_none() {
+            if let Some(hint) = of_other_program {
+                return Some(hint);
+            }
             if let Some(hint) = variable_counterpart(name) {
                 return Some(hint.to_owned());
             }
@@ -256,12 +263,7 @@ fn undefined(
                 (Value::Map(_), None) if is_method_of_map(member) => return Some(call_hint(member)),
                 (Value::Text(_), None) if is_method_of_text(member) => return Some(call_hint(member)),
                 (_, None) if member == "length" => return Some("write `value | length`".to_owned()),
-                (Value::Map(_), None)
-                    if name == "Facts" && fact_words::of_other_program(&members.join(".")).is_some() =>
-                {
-                    let meant = fact_words::of_other_program(&members.join("."))?;
-                    return Some(format!("write `Facts.{meant}`"));
-                }
+                (Value::Map(_), None) if of_other_program.is_some() => return of_other_program,
                 (Value::Map(map), None) => {
                     return did_you_mean(closest(member, map.keys().map(|key| &**key)));
                 }
@@ -270,7 +272,7 @@ fn undefined(
         }
         None
     };
-    let hint = near();
+    let hint = near().or_else(|| written.as_ref()?.with_default(&path));
     (TemplateFault::Undefined { expression: expression.map(str::to_owned), path }, hint.into_iter().collect())
 }
 

@@ -85,11 +85,9 @@ const TESTS: [(&str, &str); 13] = [
 ];
 
 /// Variables, with what to write.
-const VARIABLES: [(&str, &str); 18] = [
+const VARIABLES: [(&str, &str); 16] = [
     ("ansible_env", "write `Environ.NAME`"),
     ("ansible_facts", "write `Facts`, such as `Facts.host.info.hostname`"),
-    ("ansible_fqdn", "write `Facts.host.info.hostname`"),
-    ("ansible_hostname", "write `Facts.host.info.hostname`"),
     ("ansible_managed", "write the comment into the template"),
     ("env", "write `Environ.NAME`"),
     ("environment", "write `Environ.NAME`"),

@@ -256,9 +256,10 @@ fn errors_have_kind_location_and_hint() {
             "invalid-operand @ t.j2:1:16 `data.ports` | {% for key, value in map.items() %}",
         ),
         ("{{ ports }}", "unknown-name @ t.j2:1:4 `ports` | Data.ports"),
+        ("{{ ansible_facts.os }}", "unknown-name @ t.j2:1:4 `ansible_facts.os` | Facts.host.info.platform"),
         (
-            "{{ ansible_facts.os }}",
-            "unknown-name @ t.j2:1:4 `ansible_facts.os` | Facts, Facts.host.info.hostname",
+            "{{ ansible_facts.nodes }}",
+            "unknown-name @ t.j2:1:4 `ansible_facts.nodes` | Facts, Facts.host.info.hostname",
         ),
         ("{{ hostvars }}", "unknown-name @ t.j2:1:4 `hostvars` | data"),
         ("{{ data.ports.iteritems() }}", "unknown-function @ t.j2:1:14 `.iteritems()` | map.items()"),

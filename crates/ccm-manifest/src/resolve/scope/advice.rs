@@ -40,8 +40,7 @@ impl ManifestEvaluator<'_, '_> {
                 shown(first)
             ));
         }
-        let meant = fact_words::of_other_program(&(keys.join(".") + further))?;
-        Some(format!("write `Facts.{meant}`"))
+        fact_words::advice_on_other_program(&(keys.join(".") + further))
     }
 
     /// Returns advice on a custom fact in place of a map of facts of this machine.
@@ -75,11 +74,14 @@ impl ManifestEvaluator<'_, '_> {
                     hints.extend(dotted.or_else(|| self.advice_on_dropped(&path[1..])));
                 }
                 if hints.is_empty() && path.len() > 1 && path[0] == "Facts" {
-                    let further = further_keys(text.get(error.range.end..).unwrap_or_default());
-                    hints.extend(self.advice_on_fact(&path[1..], further));
+                    let further = path_behind(text.get(error.range.end..).unwrap_or_default());
+                    hints.extend(self.advice_on_fact(&path[1..], &further));
                 }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.extend(advice_on_missing(path, text, error.range.end, self.literals));
+                }
+                if hints.is_empty() && !is_constant(path, &error.message) {
+                    hints.extend(optional_key(text, error.range.clone()));
                 }
             }
             Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
@@ -219,6 +221,39 @@ fn further_keys(text: &str) -> &str {
     &text[..end]
 }
 
+/// Returns the keys at the start of a text with a dot before each, such as `.family` of `?.['family']`.
+fn path_behind(text: &str) -> String {
+    let mut path = String::new();
+    // Behind a key in brackets.
+    let mut rest = text.strip_prefix(']').unwrap_or(text);
+    loop {
+        let optional = rest.strip_prefix("?.").filter(|rest| rest.starts_with('['));
+        rest = optional
+            .unwrap_or_else(|| rest.strip_prefix('?').filter(|rest| rest.starts_with('.')).unwrap_or(rest));
+        let Some((keys, behind)) = keys_at_start(rest) else { return path };
+        path.push('.');
+        path += keys;
+        rest = behind;
+    }
+}
+
+/// Returns the keys at the start of a text, one in brackets or several behind dots, and the text behind them.
+fn keys_at_start(text: &str) -> Option<(&str, &str)> {
+    if let Some(inner) = text.strip_prefix("['").or_else(|| text.strip_prefix("[\"")) {
+        let (key, behind) = inner.split_once(['\'', '"'])?;
+        return Some((key, behind.strip_prefix(']')?));
+    }
+    let keys = further_keys(text);
+    (!keys.is_empty()).then(|| (&keys[1..], &text[keys.len()..]))
+}
+
+/// Returns advice on a key that is missing behind a part whose path is not known.
+fn optional_key(text: &str, key: Range<usize>) -> Option<String> {
+    let before = text.get(..key.start)?.strip_suffix('.')?;
+    let key = text.get(key).filter(|_| !before.ends_with('?'))?;
+    Some(format!("if it may be missing, write `?.{key}` in place of `.{key}`, with a default after `??`"))
+}
+
 /// Returns advice on a name that is the rest of a key with hyphens, such as `e` of `Data.d-e`.
 fn key_with_hyphen(text: &str, rest: Range<usize>, literals: HintLiterals) -> Option<String> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
@@ -275,4 +310,26 @@ fn substitute(function: &str) -> Option<&'static str> {
         "include" | "readfile" | "read_file" => "write `file('PATH')`",
         _ => return jinja_words::filter(function),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_behind_a_path_may_be_in_brackets() {
+        for (text, expected) in [
+            (".family == 'x'", ".family"),
+            ("['family']", ".family"),
+            ("]['family']", ".family"),
+            ("[\"release\"].major + 1", ".release.major"),
+            ("?.release?.['major']", ".release.major"),
+            ("?.[Data.x]", ""),
+            ("['x", ""),
+            (".upper()", ""),
+            ("", ""),
+        ] {
+            assert_eq!(path_behind(text), expected, "{text}");
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Equal declarations of a resource in several manifests, which are one resource.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use ccm_data::nodes;
+use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, GroupIndex, ResourceIndex, listed};
 
 use super::equality::{Difference, difference};
@@ -158,7 +160,7 @@ fn equal_children(
         let pair = [&drafts[*first], &drafts[*later]];
         let is_node = pair[1].child.is_some() || pair[1].same_child.is_some();
         if is_node && pair[0].resource.group == pair[1].resource.group {
-            diagnostics.push(applied_twice(pair));
+            diagnostics.push(applied_twice(pair, scopes));
         }
     }
     stands_for
@@ -242,12 +244,40 @@ fn equal_declarations(
     equal
 }
 
-fn applied_twice([one, other]: [&ResourceDraft; 2]) -> Diagnostic {
-    let [first, second] = [one, other].map(|draft| shown(&draft.resource.id.to_string()));
-    let message = format!("`{second}` applies the same manifest with the same data as `{first}`");
-    Diagnostic::warning(DiagnosticKind::NoEffect, other.resource.span, message)
-        .with_label(one.resource.span, "the first")
-        .with_hint("remove one of them, or give it other `data`")
+/// Returns the warning about a manifest that is applied twice and brings the same resources.
+fn applied_twice(pair: [&ResourceDraft; 2], scopes: &Scopes<'_, '_>) -> Diagnostic {
+    let [first, second] = pair.map(|draft| shown(&draft.resource.id.to_string()));
+    let warning = |message: String, hint: &str| {
+        Diagnostic::warning(DiagnosticKind::NoEffect, pair[1].resource.span, message)
+            .with_label(pair[0].resource.span, "the first")
+            .with_hint(hint)
+    };
+    let keys = differing_keys(pair, scopes);
+    if keys.is_empty() {
+        let message = format!("`{second}` applies the same manifest with the same data as `{first}`");
+        return warning(message, "remove one of them, or give it other `data`");
+    }
+    let keys: Vec<String> = keys.iter().map(|key| shown(key)).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let (verb, keys) = (if keys.len() == 1 { "differs" } else { "differ" }, listed(&keys, "and"));
+    warning(
+        format!("`{second}` brings the same resources as `{first}`, although {keys} of its `data` {verb}"),
+        "use the value in resources of that manifest, such as in their names, or remove one of the two",
+    )
+}
+
+/// Returns the keys of the data that two resources hand over with other values.
+fn differing_keys(pair: [&ResourceDraft; 2], scopes: &Scopes<'_, '_>) -> Vec<String> {
+    let [one, other] = pair.map(|draft| {
+        let child = scopes.types.spec(draft.type_index).child_manifest(&draft.resource);
+        child.and_then(|child| child.data).map(nodes::to_value).unwrap_or_default()
+    });
+    let keys = |value: &Value| match value {
+        Value::Map(map) => map.keys().map(ToString::to_string).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    let all: BTreeSet<String> = keys(&one).into_iter().chain(keys(&other)).collect();
+    all.into_iter().filter(|key| one.get(key) != other.get(key)).collect()
 }
 
 fn conflict(

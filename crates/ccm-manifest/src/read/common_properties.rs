@@ -7,6 +7,7 @@ use ccm_model::{
 };
 use ccm_properties::CommonProperty;
 
+use crate::read::foreign_words;
 use crate::resolve::messages::{expected, is_blank, shown};
 
 /// Common properties of one resource or of the defaults of a list. Most have too few for a map.
@@ -87,14 +88,13 @@ pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, D
 /// Returns advice on an `ensure` that none of the types has.
 pub(crate) fn ensure_advice(written: &str, allowed: &[&str]) -> Option<String> {
     let meant: &[&str] = match &*written.to_ascii_lowercase() {
-        "true" | "yes" | "on" | "1" | "enabled" | "started" | "start" | "active" | "up" | "restarted" => {
-            &["running", "mounted", "present"]
-        }
+        "true" | "yes" | "on" | "1" | "enabled" | "started" | "start" | "active" | "up" | "restarted"
+        | "remounted" => &["running", "mounted", "present"],
         "false" | "no" | "off" | "0" | "disabled" | "stop" | "inactive" | "down" => {
             &["stopped", "unmounted", "absent"]
         }
         "removed" | "deleted" | "purged" | "uninstalled" | "missing" => &["absent"],
-        "installed" | "created" | "managed" => &["present"],
+        "installed" | "created" | "managed" | "defined" | "touch" => &["present"],
         _ if written.starts_with('/') && allowed.contains(&"link") => {
             return Some(format!("write `ensure: link` and `target: {}`", shown(written)));
         }
@@ -118,7 +118,11 @@ pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Refer
             format!("write `[{}]`", parts.into_iter().map(listed).collect::<Vec<_>>().join(", "))
         });
         let error = expected("a list of `type#name`", &node);
-        diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
+        let foreign = node.as_text().and_then(type_of_other_tool);
+        diagnostics.push(match foreign {
+            Some(hints) => hints.into_iter().fold(error, Diagnostic::with_hint),
+            None => hint.into_iter().fold(error, Diagnostic::with_hint),
+        });
         return Vec::new();
     }
     let ccm_model::NodeValue::List(elements) = node.value else { return Vec::new() };
@@ -155,6 +159,14 @@ pub(crate) fn meant_reference(written: &str) -> String {
         }
         _ => written.to_owned(),
     }
+}
+
+/// Returns hints for a reference to a type that only another tool has, such as `Class[ntp]`.
+pub(crate) fn type_of_other_tool(written: &str) -> Option<[String; 2]> {
+    let (type_name, _) = written.strip_suffix(']')?.split_once('[')?;
+    let type_name = type_name.trim().to_ascii_lowercase();
+    let advice = foreign_words::resource_type(&type_name)?;
+    Some([format!("there is no resource type `{}`", shown(&type_name)), advice.to_owned()])
 }
 
 fn is_type_name(word: &str) -> bool {

@@ -368,6 +368,18 @@ fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics
     Some(Spanned { value: meant.to_owned(), span: node.span })
 }
 
+/// Returns advice to write a value as `ensure`, where that of another tool would be the next error.
+fn with_value(written: &str, spec: &dyn TypeSpec) -> Option<String> {
+    if spec.ensures().contains(&written) {
+        return Some(format!("write `ensure: {written}`"));
+    }
+    let of_type = spec.ensure_advice(written).map(|advice| {
+        let meant = advice.strip_prefix("did you mean `").and_then(|rest| rest.strip_suffix("`?"));
+        meant.map_or_else(|| advice.to_owned(), |meant| format!("write `ensure: {meant}`"))
+    });
+    of_type.or_else(|| ensure_advice(written, spec.ensures()))
+}
+
 fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Diagnostics) -> Option<T> {
     match read? {
         Ok(value) => Some(value),
@@ -421,9 +433,10 @@ impl ResourceDraft {
             !self.found.explains(diagnostic) && !follows(diagnostic) && (!has_errors || is_error(diagnostic))
         };
         let explained = found.into_iter().filter(is_new).map(|mut error| {
-            if let Some(advice) = self.advice_on_property(&error) {
-                error.hints = vec![advice.to_owned()];
+            if let Some(advice) = self.advice_on_property(&error, types) {
+                error.hints = vec![advice];
             }
+            error.hints.extend(self.value_of_other_tool(&error).map(str::to_owned));
             error.hints.extend(self.words_of_command(&error, source_text));
             error.hints.extend(self.listed_options(&error));
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
@@ -456,10 +469,21 @@ impl ResourceDraft {
     }
 
     /// Returns advice on an unknown property that another tool has.
-    fn advice_on_property(&self, error: &Diagnostic) -> Option<&'static str> {
+    fn advice_on_property(&self, error: &Diagnostic, types: &Types<'_>) -> Option<String> {
         let span = error.span().filter(|_| error.kind == DiagnosticKind::UnknownProperty)?;
         let entry = self.resource.properties.given().find(|entry| entry.key.span == span)?;
-        foreign_words::property(&self.resource.id.type_name, &entry.key.text)
+        let advice = foreign_words::property(&self.resource.id.type_name, &entry.key.text)?;
+        let written = entry.value.as_text().filter(|_| foreign_words::is_state(&entry.key.text));
+        let value = written.and_then(|written| with_value(written, types.spec(self.type_index)));
+        Some(value.unwrap_or_else(|| advice.to_owned()))
+    }
+
+    /// Returns advice on a value that another tool has.
+    fn value_of_other_tool(&self, error: &Diagnostic) -> Option<&'static str> {
+        let is_value = matches!(error.kind, DiagnosticKind::WrongType | DiagnosticKind::InvalidValue);
+        let span = error.span().filter(|_| is_value && error.hints.is_empty())?;
+        let entry = self.resource.properties.given().find(|entry| entry.value.span == span)?;
+        foreign_words::value(&self.resource.id.type_name, &entry.key.text, entry.value.as_text()?)
     }
 
     /// Returns advice on a command that is written as the list of its words.

@@ -4,7 +4,7 @@ use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span, closest, listed,
 };
 
-use ccm_properties::CommonProperty;
+use ccm_properties::{CommonProperty, NAME};
 
 use crate::read::foreach;
 use crate::read::foreign_words;
@@ -78,14 +78,24 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
                     "write it as a property of each resource, or for all in the list below `{kind}:` as \
                      `- defaults: {{{name}: …}}`"
                 ))
+            } else if !has_property(&stray.key.text)
+                && let Some(advice) = foreign_words::property(kind, &stray.key.text)
+            {
+                error.with_hint(advice).with_hint(in_each_resource(only))
             } else if has_property(&stray.key.text) && only.value.is_null() {
                 error.with_hint(format!("indent `{name}`, and what belongs to it, below `{kind}:`"))
             } else if only.value.is_null() {
                 let key = &*stray.key.text;
                 let name = as_key(without_space(key, |_| true).unwrap_or(key));
                 error.with_hint(format!("write `- {name}:`, indented below `{kind}:`"))
-            } else {
+            } else if &*stray.key.text == NAME.name && !lacks_name(only) {
+                error.with_hint(format!("remove `{name}`: the resources below `{kind}:` have their names"))
+            } else if only.value.as_map().is_some() {
                 error.with_hint(format!("indent the other keys below `{kind}:`"))
+            } else if has_property(&stray.key.text) {
+                error.with_hint(in_each_resource(only))
+            } else {
+                error.with_hint(format!("remove `{name}`: an item is a type with its resources below it"))
             }
         }
         [] => match (types.closest(&first.key.text), foreign_type(entries, types)) {
@@ -99,6 +109,23 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
     }
 }
 
+/// Returns where the properties of the resources below a type stand.
+fn in_each_resource(of_type: &NodeEntry) -> String {
+    let kind = &of_type.key.text;
+    if of_type.value.as_map().is_some() {
+        return format!("properties of the resource stand below `{kind}:`, beside its `name`");
+    }
+    format!(
+        "properties stand below the name of each resource, or for all in the list below `{kind}:` as \
+         `- defaults: {{KEY: VALUE}}`"
+    )
+}
+
+/// Returns `true` for a type whose resource is one map without its name.
+fn lacks_name(of_type: &NodeEntry) -> bool {
+    of_type.value.as_map().is_some_and(|map| map.get(NAME.name).is_none())
+}
+
 /// Returns the error for another word in place of `foreach`.
 fn misspelt_foreach(key: &NodeKey) -> Diagnostic {
     let message = format!("unknown key `{}`", shown(&key.text));
@@ -109,8 +136,14 @@ fn misspelt_foreach(key: &NodeKey) -> Diagnostic {
 /// Returns the key of an item that is a type of another tool. The other keys may be those of a task.
 fn foreign_type<'e>(entries: &'e [NodeEntry], types: &Types<'_>) -> Option<&'e NodeKey> {
     let is_property = |key: &str| (0..types.len()).any(|index| types.has_property(index, key));
+    let is_foreign = |key: &&NodeKey| foreign_words::resource_type(&key.text).is_some();
     let mut keys = entries.iter().map(|entry| &entry.key).filter(|key| !is_property(&key.text));
-    keys.find(|key| foreign_words::resource_type(&key.text).is_some())
+    // A task has a name, so that its `command` is no property.
+    let is_misspelt = |entry: &NodeEntry| types.closest(&entry.key.text).is_some();
+    let has_name = entries.iter().any(|entry| &*entry.key.text == NAME.name);
+    let is_task = has_name && !entries.iter().any(is_misspelt);
+    let of_task = || entries.iter().map(|entry| &entry.key).filter(|_| is_task);
+    keys.find(is_foreign).or_else(|| of_task().find(is_foreign))
 }
 
 fn empty_item(span: Span) -> Diagnostic {
@@ -135,6 +168,10 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     );
     if let Some(advice) = foreign_words::resource_type(&key.text) {
         return error.with_hint(advice);
+    }
+    let short = foreign_words::short(&key.text);
+    if short.len() < key.text.len() && types.find(short).is_some() {
+        return error.with_hint(format!("use `{short}`"));
     }
     if let Some(suggestion) = types.closest(&key.text) {
         return error.with_suggestion(Some(suggestion));

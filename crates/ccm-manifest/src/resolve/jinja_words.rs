@@ -69,6 +69,28 @@ const TESTS: &[(&[&str], &str)] = &[
     (&["false"], "write `VALUE == false`"),
 ];
 
+/// Plugins of Ansible that its `lookup` has as the first argument.
+const LOOKUPS: &[(&[&str], &str)] = &[
+    (&["env"], "write `Environ.NAME`, such as `Environ.HOME`"),
+    (&["file", "unvault"], "write `file('PATH')`"),
+    (&["lines"], "write `split(file('PATH'), '\\n')`"),
+    (&["template"], "write `template('NAME.j2')`"),
+    (&["vars", "varnames"], "write `Data.KEY`, or `lookup('data.KEY', 'DEFAULT')`"),
+    (&["dict"], "write `toPairs(VALUE)`"),
+    (&["pipe"], "run the command in an `exec` with `capture`, and write `Captures.NAME.KEY`"),
+    (&["password", "passwordstore", "hashi_vault", "aws_secret"], "write `credential('NAME')`"),
+    (
+        &["fileglob", "first_found", "csvfile", "ini", "url", "dig", "sequence", "subelements", "nested"],
+        "write the values into `data`",
+    ),
+];
+
+/// Returns advice on a plugin that `lookup` of Ansible has as its first argument.
+pub(crate) fn lookup(plugin: &str) -> Option<&'static str> {
+    let plugin = plugin.strip_prefix("ansible.builtin.").unwrap_or(plugin).to_ascii_lowercase();
+    LOOKUPS.iter().find(|(words, _)| words.contains(&&*plugin)).map(|(_, advice)| *advice)
+}
+
 /// Returns advice on a filter that is no function of expressions.
 pub(crate) fn filter(name: &str) -> Option<&'static str> {
     FILTERS.iter().find(|(words, _)| words.contains(&name)).map(|(_, advice)| *advice)
@@ -186,6 +208,12 @@ mod tests {
         for word in FILTERS.iter().flat_map(|(words, _)| *words) {
             assert!(seen.insert(*word), "{word}");
         }
+        seen.clear();
+        for word in LOOKUPS.iter().flat_map(|(words, _)| *words) {
+            assert!(seen.insert(*word), "{word}");
+        }
+        assert_eq!(lookup("ansible.builtin.file"), lookup("file"));
+        assert_eq!(lookup("data"), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ccm_model::{
     escape_control, listed,
 };
 
-use crate::read::common_properties::Reference;
+use crate::read::common_properties::{Reference, type_of_other_tool};
 use crate::read::draft::ResourceDraft;
 use crate::read::foreach::ForeachItem;
 use crate::read::foreign_words;
@@ -180,7 +180,9 @@ impl<'a, 't> NameTable<'a, 't> {
                     Diagnostic::error(DiagnosticKind::InvalidValue, span, escape_control(&error.to_string()));
                 let meant = self.types_with(text).next().map(|type_name| format!("{type_name}#{text}"));
                 let meant = meant.or_else(|| self.in_other_syntax(text));
-                diagnostics.push(error.with_suggestion(meant.as_deref()));
+                let foreign = type_of_other_tool(text).filter(|_| meant.is_none());
+                let error = error.with_suggestion(meant.as_deref());
+                diagnostics.push(foreign.into_iter().flatten().fold(error, Diagnostic::with_hint));
             }
             Ok(id) if self.invalid_names.contains(&*id.name) || self.may_have(&id) => {}
             Ok(id) => {

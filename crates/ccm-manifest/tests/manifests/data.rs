@@ -246,6 +246,8 @@ fn a_misspelt_fact_causes_a_warning() {
         &[
             "1:31 warning: unknown-name | role",
             "1:51 warning: unknown-name | host",
+            // The fact is a map, and no name of a level.
+            "1:69 warning: no-effect | …",
             "1:93 warning: unknown-name | facts.role",
             "1:123 warning: unknown-name | facts.role",
         ],

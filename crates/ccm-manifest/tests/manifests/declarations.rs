@@ -196,7 +196,7 @@ fn the_same_child_with_the_same_data_is_one() {
         // Data that the child does not use makes no difference.
         (
             &manifest("- apply: [c.yaml, d: {manifest: c.yaml, data: {x: 1}}]"),
-            &["3:23 warning: no-effect (3:15) | data"],
+            &["3:23 warning: no-effect (3:15) | …"],
         ),
         (
             &manifest("- apply: [x: {manifest: v.yaml, data: {x: 1}}, y: {manifest: v.yaml, data: {x: 2}}]"),

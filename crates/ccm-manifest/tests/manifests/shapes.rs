@@ -27,10 +27,11 @@ fn an_item_has_one_type() {
             ],
         ),
         ("- task: [a: ]\n  archive: [b: ]", &["4:7 misplaced | - archive:"]),
-        ("- task: [a: ]\n  name: b", &["4:7 misplaced | task:"]),
+        ("- task: [a: ]\n  name: b", &["4:7 misplaced | name, task:"]),
         ("- task:\n  a:\n    command: x", &["4:7 misplaced | - a:, task:"]),
         ("- task:\n  name: a\n  command: x", &["4:7 misplaced | name, task:"]),
-        ("- name: a\n  command: x", &["3:7 missing | - task:, - note:"]),
+        ("- name: a\n  text: x", &["3:7 missing | - task:, - note:"]),
+        ("- name: a\n  command: x", &["4:7 unknown-type | exec"]),
         ("- tsak:\n  name: a\n  command: x", &["3:7 unknown-type | task"]),
     ]);
 }

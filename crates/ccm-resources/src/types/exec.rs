@@ -117,6 +117,16 @@ impl TypeSpec for ExecType {
         false
     }
 
+    fn provider_advice(&self, written: &str) -> Option<&'static str> {
+        match written {
+            "sh" | "dash" => Some("write `provider: shell`"),
+            "bash" | "zsh" | "ksh" | "fish" => Some(
+                "write `provider: shell`, which is /bin/sh, or start the other shell: `command: bash -c 'LINE'`",
+            ),
+            _ => None,
+        }
+    }
+
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         // With `args` the command is the program alone, which is not split.
         let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();

@@ -9,6 +9,7 @@ use ccm_model::{DiagnosticKind, Span, closest, listed};
 use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEvaluator, Phase, TOO_EARLY};
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{ITEM_NAMES, LOOKUP_ROOTS, NAMES, STANDARD_ROOTS};
+use crate::resolve::jinja_words;
 use crate::unchecked::LeftOut;
 
 /// Names and functions of one evaluation, and the reasons why it fails.
@@ -251,8 +252,8 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         let mut error =
             FunctionError::new(DiagnosticKind::UnknownName, format!("there is no `{}`", text.escape_debug()));
         let near = closest(first, roots.iter().copied());
-        if text.eq_ignore_ascii_case("env") {
-            error.hints.push("write `Environ.NAME`, such as `Environ.HOME`".to_owned());
+        if let Some(advice) = jinja_words::lookup(text) {
+            error.hints.push(self.evaluator.literals.advice(advice));
             return Some(error);
         }
         error.hints.push(match near {

@@ -18,7 +18,7 @@ properties! {
             foreign_names: &["block", "text", "lines"],
         },
         /// Text with which a comment begins in this file. The marker lines are comments.
-        comment: Text { default: Some("`#`"), foreign_names: &["marker"] },
+        comment: Text { default: Some("`#`") },
         /// Text with which a comment ends, such as `-->`, if the file needs one.
         comment_end: Text { default: Some("none") },
         /// Regular expression for the line after which a new block goes.

@@ -22,7 +22,7 @@ properties! {
         /// Groups that the user is a member of, besides the primary one. They have to exist.
         groups: Vec<AccountName> { default: Some("not managed") },
         /// Remove the user from groups that are not in `groups`.
-        groups_exclusive: bool { default: Some("`false`"), foreign_names: &["append", "membership"] },
+        groups_exclusive: bool { default: Some("`false`"), foreign_names: &["membership"] },
         /// Home directory.
         home: CanonicalPath { default: Some("not managed; `/home/NAME` for a new user, if the tools are not set otherwise") },
         /// Make the home directory with the files of `/etc/skel`, move it when `home` changes, and remove it with the user.

@@ -10,6 +10,7 @@ mod environment;
 mod errors;
 mod eval;
 mod facts;
+mod foreign_words;
 mod from;
 mod graph;
 mod headings;

@@ -8,75 +8,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 
+use super::foreign_words::{APPLY, FOREIGN_COMMANDS, FOREIGN_INNER_COMMANDS, FOREIGN_OPTIONS, SHOW};
 use super::help::{asks_for_short_help, in_groups, shortened};
 use super::parsers::wait;
 use super::{Arguments, whole_command};
-
-/// Commands of other tools, each with what to write instead.
-const FOREIGN_COMMANDS: [(&str, &str); 29] = [
-    ("plan", SHOW),
-    ("noop", SHOW),
-    ("dry-run", SHOW),
-    ("preview", SHOW),
-    ("test", VALIDATE),
-    ("lint", VALIDATE),
-    ("verify", VALIDATE),
-    ("syntax-check", VALIDATE),
-    ("show", "ccm history last"),
-    ("list", "ccm history"),
-    ("rollback", "ccm backup list"),
-    ("undo", "ccm backup list"),
-    ("restore", "ccm backup restore PATH"),
-    ("facter", "ccm facts"),
-    ("man", "ccm help COMMAND"),
-    ("schedule", "ccm timer install MANIFEST"),
-    ("daemon", "ccm timer install MANIFEST"),
-    ("diff", "ccm apply --noop --diff MANIFEST"),
-    ("run", APPLY),
-    ("converge", APPLY),
-    ("agent", APPLY),
-    ("playbook", APPLY),
-    ("render", "ccm apply --render MANIFEST"),
-    ("version", "ccm --version"),
-    ("doc", "ccm explain TYPE"),
-    ("resume", "ccm pause --end"),
-    ("unpause", "ccm pause --end"),
-    ("log", "ccm history"),
-    ("lookup", "ccm hiera parse FILE --query PATH"),
-];
-
-/// Commands of other tools below a command of ccm, each with what to write instead.
-const FOREIGN_INNER_COMMANDS: [(&str, &str, &str); 8] = [
-    ("timer", "status", "ccm timer list"),
-    ("timer", "show", "ccm timer list"),
-    ("timer", "add", "ccm timer install MANIFEST"),
-    ("timer", "create", "ccm timer install MANIFEST"),
-    ("timer", "start", "ccm timer install MANIFEST"),
-    ("timer", "enable", "ccm timer install MANIFEST"),
-    ("hiera", "lookup", "ccm hiera parse FILE --query PATH"),
-    ("hiera", "get", "ccm hiera parse FILE --query PATH"),
-];
-
-/// Options of other tools, each with the option of ccm that a command must have, and what to write instead.
-const FOREIGN_OPTIONS: [(&[&str], &str, &str); 10] = [
-    (&["--limit", "--tags", "--target"], "only", "--only TYPE#NAME"),
-    (&["-e", "--extra-vars", "--set", "--var"], "data", "--data KEY=VALUE"),
-    (&["-C", "--check", "--test", "--dry-run"], "noop", "--noop"),
-    (&["-D"], "diff", "--diff"),
-    (&["-o"], "output", "--output FORMAT"),
-    (&["--last"], "slowest", "ccm history last"),
-    (
-        &["--on-calendar", "--calendar", "--at", "--interval", "--cron", "--schedule"],
-        "every",
-        "--every 1d` for once a day, or a resource of the type `timer",
-    ),
-    (&["--dot"], "output", "--output dot"),
-    (&["--log-level", "--debug", "--trace"], "verbose", "-v"),
-    (&["--why", "--explain"], "verbose", "-v"),
-];
-const VALIDATE: &str = "ccm validate MANIFEST";
-const SHOW: &str = "ccm apply --noop MANIFEST";
-const APPLY: &str = "ccm apply MANIFEST";
 
 /// Maximum number of commands that are named for an option.
 const MAX_COMMANDS: usize = 3;
@@ -291,17 +226,15 @@ fn with_place_of_argument(mut error: Error) -> Error {
     let is_graph = command.get_name() == "graph";
     let foreign = FOREIGN_OPTIONS.iter().find(|(words, own, _)| {
         let is_for_command = match *own {
-            // Every command has it.
-            "verbose" => true,
+            "" => true,
             "output" if **words == ["--dot"] => is_graph,
             own => has(own),
         };
         words.contains(&&**argument) && is_for_command
     });
-    if let Some((_, _, instead)) = foreign {
-        let tip = format!("write `{instead}`");
+    if let Some((_, _, tip)) = foreign {
         error.remove(ContextKind::SuggestedArg);
-        return with_tip(error, tip);
+        return with_tip(error, (*tip).to_owned());
     }
     if command.get_name() == "pause" && wait(argument).is_ok() {
         let tip = format!("write `ccm pause --for {argument} --reason TEXT`");

@@ -351,6 +351,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         final_ensure: None,
         outcome: Outcome::Changed,
         noop: false,
+        would_fail: false,
         properties,
         presentation: Vec::new(),
         reason: None,

@@ -103,14 +103,13 @@ fn early_ends(result: &PushResult) -> String {
         for hint in end.refused.iter().flat_map(|refused| &refused.hints) {
             text += &format!("  hint: {}\n", ends::cut(hint));
         }
-        match groups.iter_mut().find(|(known, ..)| *known == text) {
-            Some((.., names)) => names.push(&host.name),
-            // A hint that names a host names the first.
-            None => {
-                let hint = ends::hint(&end.cause, host).map(|hint| format!("  hint: {hint}\n"));
-                groups.push((text, hint.unwrap_or_default(), vec![&host.name]));
-            }
+        if let Some((.., names)) = groups.iter_mut().find(|(known, ..)| *known == text) {
+            names.push(&host.name);
+            continue;
         }
+        // A hint that names a host names the first.
+        let hint = ends::hint(&end.cause, host).map(|hint| format!("  hint: {hint}\n"));
+        groups.push((text, hint.unwrap_or_default(), vec![&host.name]));
     }
     let group = |(text, hint, names): &(String, String, Vec<&str>)| match &names[..] {
         [name] => format!("{name}: {text}{hint}"),

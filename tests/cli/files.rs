@@ -181,9 +181,9 @@ fn errors_in_properties_are_located() {
 fn wrong_values_of_ensure_come_with_the_right_one() {
     let scratch = Scratch::new();
     for (written, hint) in [
-        ("dir", "did you mean `directory`?"),
-        ("file", "did you mean `present`?"),
-        ("symlink", "did you mean `link`?"),
+        ("dir", "write `ensure: directory`"),
+        ("file", "write `ensure: present`"),
+        ("symlink", "write `ensure: link`"),
     ] {
         let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
         let hints = called.stderr.lines().filter(|line| line.contains("hint: "));

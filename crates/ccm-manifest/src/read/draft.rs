@@ -373,11 +373,7 @@ fn with_value(written: &str, spec: &dyn TypeSpec) -> Option<String> {
     if spec.ensures().contains(&written) {
         return Some(format!("write `ensure: {written}`"));
     }
-    let of_type = spec.ensure_advice(written).map(|advice| {
-        let meant = advice.strip_prefix("did you mean `").and_then(|rest| rest.strip_suffix("`?"));
-        meant.map_or_else(|| advice.to_owned(), |meant| format!("write `ensure: {meant}`"))
-    });
-    of_type.or_else(|| ensure_advice(written, spec.ensures()))
+    spec.ensure_advice(written).map(str::to_owned).or_else(|| ensure_advice(written, spec.ensures()))
 }
 
 fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Diagnostics) -> Option<T> {

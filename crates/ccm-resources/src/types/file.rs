@@ -73,9 +73,9 @@ impl TypedResource for FileType {
 impl TypeSpec for FileType {
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
-            "dir" | "folder" => Some("did you mean `directory`?"),
-            "file" | "exists" => Some("did you mean `present`?"),
-            "symlink" => Some("did you mean `link`?"),
+            "dir" | "folder" => Some("write `ensure: directory`"),
+            "file" | "exists" => Some("write `ensure: present`"),
+            "symlink" => Some("write `ensure: link`"),
             _ => None,
         }
     }

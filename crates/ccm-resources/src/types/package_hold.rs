@@ -51,8 +51,8 @@ impl TypedResource for PackageHoldType {
 impl TypeSpec for PackageHoldType {
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
-            "held" | "hold" => Some("did you mean `present`?"),
-            "unheld" | "unhold" => Some("did you mean `absent`?"),
+            "held" | "hold" => Some("write `ensure: present`"),
+            "unheld" | "unhold" => Some("write `ensure: absent`"),
             _ => None,
         }
     }

@@ -76,8 +76,8 @@ impl TypeSpec for ServiceType {
 
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
-            "started" | "start" | "present" | "active" => Some("did you mean `running`?"),
-            "stop" | "absent" | "dead" | "inactive" => Some("did you mean `stopped`?"),
+            "started" | "start" | "present" | "active" => Some("write `ensure: running`"),
+            "stop" | "absent" | "dead" | "inactive" => Some("write `ensure: stopped`"),
             "restarted" | "reloaded" => {
                 Some("list resources in `subscribe` to restart the service when they change")
             }

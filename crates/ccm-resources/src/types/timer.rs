@@ -44,7 +44,7 @@ impl TypeSpec for TimerType {
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "running" | "started" | "enabled" => {
-                Some("did you mean `present`? The timer is enabled and started")
+                Some("write `ensure: present`, which enables and starts the timer")
             }
             _ => None,
         }

@@ -80,9 +80,9 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
     let shown = escape_control(written);
     let message = format!("expected `present`, `absent`, `latest` or a version, found `{shown}`");
     let hint = match written {
-        "installed" => Some("did you mean `present`?".to_owned()),
+        "installed" => Some("write `ensure: present`".to_owned()),
         "purged" => Some("write `ensure: absent` and `purge: true`".to_owned()),
-        "removed" | "uninstalled" => Some("did you mean `absent`?".to_owned()),
+        "removed" | "uninstalled" => Some("write `ensure: absent`".to_owned()),
         "newest" | "upgraded" | "updated" => Some("did you mean `latest`?".to_owned()),
         "held" => Some("add a `package_hold` resource for the package".to_owned()),
         _ => closest(written, ENSURES).map(|word| format!("did you mean `{word}`?")),

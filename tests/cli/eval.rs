@@ -64,7 +64,7 @@ fn errors_are_located_in_the_expression() {
     expect(&["1 + 'x'"], 3, &["`+`", "integer", "text"], &["string(…)"]);
     expect(&["Captures.verify.root"], 1, &["captured values", "during a run"], &[]);
     expect(&["nosuch(1)"], 1, &["function `nosuch`"], &["`lookup`, `file`, `template`"]);
-    expect(&["{a: 1}.b"], 8, &["this map", "`b`"], &[]);
+    expect(&["{a: 1}.b"], 8, &["this map", "`b`"], &["?.b"]);
     expect(&["file('missing')"], 1, &["`[dir]/missing`", "does not exist"], &[]);
     let data = eval(&["Data.web.prot", "--hiera", "values.yaml"]);
     assert_eq!((data.code, &*data.stdout), (1, ""), "{}", data.shown());

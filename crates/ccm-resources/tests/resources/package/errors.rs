@@ -49,7 +49,10 @@ fn invalid_names_are_rejected() {
 #[test]
 fn invalid_properties_are_rejected() {
     for (properties, expected) in [
-        (&[("ensure", "installed")][..], "invalid-value present, absent, latest, installed | present"),
+        (
+            &[("ensure", "installed")][..],
+            "invalid-value present, absent, latest, installed | ensure: present",
+        ),
         (&[("ensure", "presnt")], "invalid-value present, absent, latest, presnt | present"),
         (&[("ensure", "Latest")], "invalid-value present, absent, latest, Latest | latest"),
         (

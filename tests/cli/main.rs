@@ -76,6 +76,7 @@ mod state;
 mod status;
 mod terminal;
 mod timer;
+mod timer_notices;
 mod timer_of_package;
 mod tool;
 mod tool_approvals;

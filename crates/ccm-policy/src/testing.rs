@@ -93,12 +93,14 @@ impl PolicyMachine {
 
 impl Lookup for PolicyMachine {
     fn find_program(&self, name: &str, search_path: &str, directory: &str) -> Option<ProgramLocation> {
-        let candidates: Vec<String> = match name {
-            _ if name.starts_with('/') => vec![name.to_owned()],
-            _ if name.contains('/') => vec![format!("{directory}/{}", name.trim_start_matches("./"))],
-            _ => search_path.split(':').map(|part| format!("{part}/{name}")).collect(),
-        };
-        let path = candidates.into_iter().find(|path| self.path_kind(path) == LookupPathKind::File)?;
+        let is_file = |path: &String| self.path_kind(path) == LookupPathKind::File;
+        let path = match name {
+            _ if name.starts_with('/') => Some(name.to_owned()).filter(is_file),
+            _ if name.contains('/') => {
+                Some(format!("{directory}/{}", name.trim_start_matches("./"))).filter(is_file)
+            }
+            _ => search_path.split(':').map(|part| [part, "/", name].concat()).find(is_file),
+        }?;
         let canonical = self.resolve(&path);
         let trusted = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
         let is_trusted = trusted.iter().any(|directory| canonical.starts_with(directory));

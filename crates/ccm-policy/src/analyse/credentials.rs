@@ -68,36 +68,64 @@ const NAMES: &str = "\
 
 /// Returns a file or directory with credentials that lies below a directory, and whose name one of the patterns may match.
 pub(super) fn secret_below(directory: &str, names: Option<&[String]>, home: Option<&str>) -> Option<String> {
-    let of_home = || -> Vec<String> {
-        let homes = home.into_iter().chain(["/root", "/home/x"]);
-        let all =
-            |home: &str| SECRETS_IN_HOME.map(|secret| format!("{}/{secret}", home.trim_end_matches('/')));
-        let mut found: Vec<String> = homes.flat_map(all).collect();
-        // The home directory of whoever it is.
-        if let Some(rest) = home_part(&format!("{directory}/"), home) {
-            let start = directory.strip_suffix(rest.trim_end_matches('/')).unwrap_or(directory);
-            found.extend(all(start));
-        }
-        found
-    };
-    let files = SECRET_FILES.iter().chain(&PLACES).map(ToString::to_string);
-    let directories = SECRET_DIRECTORIES.iter().map(ToString::to_string).chain(of_home());
     let is_named = |name: &str| {
         names.is_none_or(|patterns| patterns.iter().any(|pattern| may_match_hidden(pattern, name)))
     };
-    let is_below = |path: &String| {
-        let mut parts = path.split('/').skip(1);
-        let mut above = directory.split('/').skip(1).filter(|part| !part.is_empty());
-        above.all(|part| parts.next().is_some_and(|name| name == part || name == "*"))
-    };
-    let mut files = files.filter(is_below);
-    let mut directories = directories.filter(is_below);
-    files.find(|path| is_named(path.rsplit('/').next().unwrap_or_default())).or_else(|| {
-        directories.find(|path| {
-            let last = path.rsplit('/').next().unwrap_or_default();
-            std::iter::once(last).chain(NAMES.split_ascii_whitespace()).any(is_named)
-        })
+    let files = SECRET_FILES.iter().chain(&PLACES).copied();
+    if let Some(file) = files.filter(|path| is_below(directory, path)).find(|path| is_named(name_of(path))) {
+        return Some(file.to_owned());
+    }
+    let holds_named =
+        |path: &str| std::iter::once(name_of(path)).chain(NAMES.split_ascii_whitespace()).any(is_named);
+    let mut directories = SECRET_DIRECTORIES.iter().copied().filter(|path| is_below(directory, path));
+    if let Some(found) = directories.find(|path| holds_named(path)) {
+        return Some(found.to_owned());
+    }
+    // The home directory of whoever it is comes last.
+    let written = format!("{directory}/");
+    let other = home_part(&written, home)
+        .map(|rest| directory.strip_suffix(rest.trim_end_matches('/')).unwrap_or(directory));
+    home.into_iter().chain(["/root", "/home/x"]).chain(other).find_map(|home| {
+        let home = home.trim_end_matches('/');
+        let rest = below_home(directory, home)?;
+        let mut secrets =
+            SECRETS_IN_HOME.iter().filter(|secret| begins_with(secret.split('/'), parts_of(rest)));
+        let secret = secrets.find(|secret| holds_named(secret))?;
+        Some(format!("{home}/{secret}"))
     })
+}
+
+/// Returns what a directory has below a home directory: nothing if the home directory is this one, or below it.
+fn below_home<'d>(directory: &'d str, home: &str) -> Option<&'d str> {
+    let mut rest = directory;
+    for name in parts_of(home) {
+        let trimmed = rest.trim_start_matches('/');
+        if trimmed.is_empty() {
+            return Some("");
+        }
+        rest = trimmed.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    }
+    Some(rest)
+}
+
+/// Returns `true` if a path lies below a directory, or is the directory. `*` in the path is any name.
+fn is_below(directory: &str, path: &str) -> bool {
+    begins_with(path.split('/').skip(1), parts_of(directory))
+}
+
+fn begins_with<'n>(
+    mut names: impl Iterator<Item = &'n str>,
+    mut beginning: impl Iterator<Item = &'n str>,
+) -> bool {
+    beginning.all(|part| names.next().is_some_and(|name| name == part || name == "*"))
+}
+
+fn parts_of(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Files and directories with credentials, in a home directory.

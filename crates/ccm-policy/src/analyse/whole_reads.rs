@@ -16,10 +16,49 @@ const OWN: [&str; 4] = ["/etc/ccm", "/var/lib/ccm", "/var/lib/ccm/audit", "/var/
 const OWN_IN_HOME: [&str; 3] =
     ["/.local/state/ccm", "/.local/state/ccm/audit", "/.local/state/ccm/approvals"];
 
-/// Programs that read names and properties alone.
-const LISTING: &str = "\
-    [ basename cd chcon chgrp chmod chown df dir dirname du eza exa fd fdfind file find findmnt fuser getfacl \
-    inotifywait ln ls lsattr lsd lsof mkdir mountpoint namei pushd readlink realpath restorecon stat test touch tree vdir";
+/// Returns `true` for programs that read names and properties alone.
+fn is_listing_program(name: &str) -> bool {
+    matches!(
+        name,
+        "[" | "basename"
+            | "cd"
+            | "chcon"
+            | "chgrp"
+            | "chmod"
+            | "chown"
+            | "df"
+            | "dir"
+            | "dirname"
+            | "du"
+            | "eza"
+            | "exa"
+            | "fd"
+            | "fdfind"
+            | "file"
+            | "find"
+            | "findmnt"
+            | "fuser"
+            | "getfacl"
+            | "inotifywait"
+            | "ln"
+            | "ls"
+            | "lsattr"
+            | "lsd"
+            | "lsof"
+            | "mkdir"
+            | "mountpoint"
+            | "namei"
+            | "pushd"
+            | "readlink"
+            | "realpath"
+            | "restorecon"
+            | "stat"
+            | "test"
+            | "touch"
+            | "tree"
+            | "vdir"
+    )
+}
 
 /// Programs that read all that is below a directory, and the options with which they do. `*` stands for no option.
 const WHOLE: [(&str, &str); 23] = [
@@ -103,10 +142,11 @@ impl Analyser<'_> {
     /// Judges the files below a directory, all of which a command reads.
     fn all_below(&mut self, index: usize, directory: &str, names: Option<&[String]>, span: ShellSpan) {
         let is_workspace = directory != "/" && self.is_inside(directory);
-        let home = self.request.variable("HOME");
-        let Some(secret) = credentials::secret_below(directory, names, home).filter(|_| !is_workspace) else {
+        if is_workspace {
             return;
-        };
+        }
+        let home = self.request.variable("HOME");
+        let Some(secret) = credentials::secret_below(directory, names, home) else { return };
         self.secret(index, &secret, &format!("reads what is below {directory}, such as"), span);
         // Who copies a whole directory may well mean it.
         let is_new =
@@ -190,8 +230,7 @@ fn is_own(path: &str) -> bool {
 }
 
 fn is_listing(command: &AnalysedCommand) -> bool {
-    let name = command.base_name().unwrap_or_default();
-    LISTING.split_ascii_whitespace().any(|known| known == name)
+    command.base_name().is_some_and(is_listing_program)
 }
 
 fn reads_whole(command: &AnalysedCommand) -> bool {

@@ -69,6 +69,7 @@ mod clock;
 mod command;
 mod configuration;
 mod credentials;
+mod editor;
 mod environment;
 mod executor;
 mod files;
@@ -109,6 +110,7 @@ pub use command::{
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
 pub use credentials::{CredentialError, credential, credential_of_file};
+pub use editor::{EditError, edit_in_memory};
 pub use environment::{
     Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
     own_arguments, own_program, random, random_secret, variable,

@@ -1,4 +1,4 @@
-//! Annotations in comments: `# @require`, `# @validate EXPRESSION`, `# @sensitive` and `# @merge WORD`.
+//! Annotations in comments: `# @require`, `# @validate EXPRESSION`, `# @sensitive`, `# @encrypted` and `# @merge WORD`.
 //!
 //! [`collect`] finds them in the text of `data`, [`check`] applies them to the final data, and
 //! [`sensitive_texts`] lists the texts to redact.
@@ -50,8 +50,28 @@ pub enum AnnotationKind {
     },
     /// The value is redacted everywhere.
     Sensitive,
+    /// The texts of the value are encrypted. The key has an annotation of the kind [`Self::Sensitive`] as well.
+    Encrypted {
+        /// Span of the value.
+        value: Span,
+    },
     /// The values of the levels of a hierarchy are merged this way.
     Merge(LevelMerge),
+}
+
+impl AnnotationKind {
+    /// Returns `true` for an annotation that may stand in a data file or above a key of an override.
+    pub fn may_be_of_a_level(&self) -> bool {
+        matches!(self, Self::Sensitive | Self::Encrypted { .. })
+    }
+}
+
+/// Returns the spans of the values that are encrypted.
+pub fn encrypted_values(annotations: &[Annotation]) -> impl Iterator<Item = Span> {
+    annotations.iter().filter_map(|annotation| match annotation.kind {
+        AnnotationKind::Encrypted { value } => Some(value),
+        _ => None,
+    })
 }
 
 /// Error of the evaluation of an expression.

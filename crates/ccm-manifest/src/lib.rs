@@ -38,5 +38,5 @@ pub use resolve::evaluate::{
 pub use resolve::render::render;
 pub use resolve::scope::is_of_system_fact;
 pub use schema::schema;
-pub use sources::{CopiedContent, CopiedFile, CredentialFault, FactPath, ShellTextError, Sources};
+pub use sources::{CopiedContent, CopiedFile, FactPath, SecretFault, SecretReach, ShellTextError, Sources};
 pub use unchecked::OmittedInputs;

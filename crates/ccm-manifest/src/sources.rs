@@ -18,15 +18,26 @@ pub struct ShellTextError {
     pub line: Option<usize>,
 }
 
-/// Error of reading a credential.
+/// Error of reading a credential, or of opening an encrypted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CredentialFault {
+pub struct SecretFault {
     /// Message, in lower case and without a full stop.
     pub message: String,
     /// Advice on what to do about it.
     pub hint: Option<String>,
-    /// `true` if the credential exists and can't be read here. What uses it is not checked, which is no error.
-    pub is_elsewhere: bool,
+    /// Place where the secret can be read.
+    pub reach: SecretReach,
+}
+
+/// Reach of a secret that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretReach {
+    /// It should have been readable here.
+    Here,
+    /// It exists and can't be read here. What uses it is not checked, which is no error.
+    Elsewhere,
+    /// Nobody can read it.
+    Nowhere,
 }
 
 /// File that a resource copies as it is.
@@ -129,11 +140,20 @@ pub trait Sources {
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>>;
 
     /// Reads a credential of the process, which counts as a secret.
-    fn credential(&self, _name: &str) -> Result<String, CredentialFault> {
-        Err(CredentialFault {
+    fn credential(&self, _name: &str) -> Result<String, SecretFault> {
+        Err(SecretFault {
             message: "there are no credentials".to_owned(),
             hint: None,
-            is_elsewhere: false,
+            reach: SecretReach::Here,
+        })
+    }
+
+    /// Opens a text that is encrypted in the format of age, with the key of this machine or one that the caller names.
+    fn open_encrypted(&self, _text: &str) -> Result<String, SecretFault> {
+        Err(SecretFault {
+            message: "this program opens no encrypted values".to_owned(),
+            hint: None,
+            reach: SecretReach::Here,
         })
     }
 

@@ -15,6 +15,8 @@ pub struct OmittedInputs {
     pub files: bool,
     /// A missing fact is no error, unless every machine has the fact.
     pub facts: bool,
+    /// A value that is encrypted to another machine is no error.
+    pub encrypted: bool,
     /// Files that were copied before, as far as their size tells, are not searched for text of templates. The catalog lacks
     /// nothing.
     pub copied: bool,
@@ -29,6 +31,8 @@ pub(crate) enum LeftOut {
     Source(PathBuf),
     /// Credential of systemd.
     Credential(String),
+    /// Encrypted value.
+    Encrypted,
     /// Variable of the environment.
     Variable(String),
     /// Fact.
@@ -45,6 +49,7 @@ impl LeftOut {
                 return Diagnostic::note(DiagnosticKind::NotChecked, span, message);
             }
             Self::Credential(name) => format!("the credential `{}` was not read", shown(name)),
+            Self::Encrypted => "an encrypted value was not opened".to_owned(),
             Self::Variable(name) => format!("the variable `{}` is not set", shown(name)),
             Self::Fact(name) => format!("the fact `{}` is not known", shown(name)),
         };

@@ -85,6 +85,11 @@ pub trait Doors {
         credential(name)
     }
 
+    /// Reads the private key of the machine, of at most `limit` bytes; `None` if it does not exist.
+    fn host_key(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
+        read_unnamed(path, limit)
+    }
+
     /// Reads the file of variables beside a manifest, of at most `limit` bytes; `None` if it does not exist.
     fn dotenv(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
         read_unnamed(path, limit)

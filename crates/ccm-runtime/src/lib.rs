@@ -133,6 +133,9 @@ mod containers;
 mod data_document;
 mod doors;
 mod early_policy;
+mod encrypted_values;
+#[cfg(feature = "secrets")]
+pub mod encryption;
 mod evaluate;
 mod event_queue;
 mod events_file;

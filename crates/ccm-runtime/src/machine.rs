@@ -15,7 +15,7 @@ use ccm_host::{
     is_of_root,
 };
 use ccm_manifest::{
-    CopiedContent, CopiedFile, CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact,
+    CopiedContent, CopiedFile, FactPath, SecretFault, SecretReach, ShellTextError, Sources, is_of_system_fact,
 };
 use ccm_model::{
     Diagnostic, DiagnosticKind, FileVersion, Severity, SourceMap, closest, error_layers, escape_control,
@@ -23,6 +23,7 @@ use ccm_model::{
 use ccm_redaction::Secrets;
 
 use crate::doors::OpenDoors;
+use crate::encrypted_values::EncryptedValues;
 use crate::input::GivenFacts;
 use crate::notices::Notices;
 use crate::session::InputBounds;
@@ -38,6 +39,7 @@ pub const RELATIVE_PATH_HINT: &str = "check the path, which is relative to the c
 /// This machine, with the facts that the caller gives.
 pub(crate) struct MachineSources {
     doors: Rc<OpenDoors>,
+    encrypted: Rc<EncryptedValues>,
     now: Timestamp,
     given: GivenFacts,
     notices: Notices,
@@ -79,6 +81,7 @@ impl MachineSources {
         });
         Self {
             doors,
+            encrypted: Rc::clone(&session.encrypted),
             now,
             given,
             notices: session.notices.clone(),
@@ -336,14 +339,29 @@ impl Sources for MachineSources {
         Ok(facts)
     }
 
-    fn credential(&self, name: &str) -> Result<String, CredentialFault> {
-        let value = self.doors.doors.credential(name).map_err(|error| CredentialFault {
+    fn credential(&self, name: &str) -> Result<String, SecretFault> {
+        let value = self.doors.doors.credential(name).map_err(|error| SecretFault {
             message: error_layers(&error).join(": "),
             hint: error.hint(),
-            is_elsewhere: matches!(error, CredentialError::OfService { .. }),
+            reach: match error {
+                CredentialError::OfService { .. } => SecretReach::Elsewhere,
+                _ => SecretReach::Here,
+            },
         })?;
         self.secrets.add([&*value]);
         Ok(value)
+    }
+
+    fn open_encrypted(&self, text: &str) -> Result<String, SecretFault> {
+        let opened = self.encrypted.open(text, &self.doors).map_err(|fault| match fault.reach {
+            SecretReach::Here if self.is_other_machine => {
+                SecretFault { reach: SecretReach::Elsewhere, ..fault }
+            }
+            _ => fault,
+        })?;
+        // A value may be used without the line end of its file.
+        self.secrets.add([opened.trim_end_matches(['\r', '\n'])]);
+        Ok(opened)
     }
 
     fn is_not_utf8(&self, variable: &str) -> bool {

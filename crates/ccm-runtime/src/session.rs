@@ -21,6 +21,7 @@ use ccm_redaction::Secrets;
 
 use crate::canceller::Canceller;
 use crate::doors::{Doors, OpenDoors, SystemDoors};
+use crate::encrypted_values::EncryptedValues;
 use crate::findings::redacted;
 use crate::notices::Notices;
 use crate::session_doors::SessionDoors;
@@ -55,6 +56,8 @@ pub struct Config {
     /// Bounds of what is read before a run, for manifests that somebody with fewer rights than this process may have
     /// named.
     pub bounds: Option<InputBounds>,
+    /// File with the private key that opens encrypted values; the default is the key of the machine.
+    pub identity: Option<PathBuf>,
 }
 
 /// Bounds of what is read for a manifest before its run. Inputs have to be regular files.
@@ -84,6 +87,7 @@ impl Default for Config {
             approvals: None,
             requires_signed: false,
             bounds: None,
+            identity: None,
         }
     }
 }
@@ -171,6 +175,7 @@ impl Session {
             approvals,
             requires_signed,
             bounds,
+            identity,
         } = config;
         let notices = Notices::default();
         let cancellation = bounds.as_ref().map(|bounds| bounds.canceller.cancellation().clone());
@@ -183,6 +188,7 @@ impl Session {
             secrets: secrets.clone(),
             notices: notices.clone(),
             bounds: bounds.clone(),
+            encrypted: Rc::new(EncryptedValues::new(identity)),
         });
         let places = GovernancePlaces { policy, audit, approvals };
         let governance =

@@ -13,6 +13,7 @@ use ccm_model::SourceMap;
 use ccm_redaction::Secrets;
 
 use crate::doors::OpenDoors;
+use crate::encrypted_values::EncryptedValues;
 use crate::input::GivenFacts;
 use crate::machine::MachineSources;
 use crate::notices::Notices;
@@ -25,6 +26,7 @@ pub(crate) struct SessionDoors {
     pub(crate) notices: Notices,
     /// Bounds of what is read, if somebody with fewer rights than this process may have named it.
     pub(crate) bounds: Option<InputBounds>,
+    pub(crate) encrypted: Rc<EncryptedValues>,
 }
 
 impl GovernanceDoors for SessionDoors {

@@ -126,8 +126,10 @@ impl Session {
     ) -> Result<Validation, ValidationError> {
         let has_facts = machine != Machine::This;
         let files = extent == ValidationExtent::WithoutFiles;
-        let manifest =
-            self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts, copied: false })?;
+        let manifest = self.load_omitting(
+            input,
+            OmittedInputs { files, facts: files && !has_facts, encrypted: true, copied: false },
+        )?;
         manifest.check_name()?;
         self.governance.policy()?;
         // Facts of another machine say nothing about the files of this one.

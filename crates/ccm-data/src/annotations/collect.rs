@@ -12,7 +12,7 @@ use super::{Annotation, AnnotationKind};
 use crate::hierarchy::LevelMerge;
 
 /// Names of annotations; the second is an alias of the first.
-const NAMES: [&str; 5] = ["require", "required", "validate", "sensitive", "merge"];
+const NAMES: [&str; 6] = ["require", "required", "validate", "sensitive", "encrypted", "merge"];
 
 /// Collects the annotations in `data`, given by its key and value. An annotation is written in a comment on a
 /// line of its own above a key. A comment may hold several.
@@ -42,7 +42,9 @@ pub fn collect(
         }
     }
     for comment in without_sign {
-        let is_sensitive = |one: &ParsedAnnotation| matches!(one.kind, Ok(AnnotationKind::Sensitive));
+        let is_sensitive = |one: &ParsedAnnotation| {
+            matches!(one.kind, Ok(ParsedKind::Encrypted | ParsedKind::Plain(AnnotationKind::Sensitive)))
+        };
         let annotated = comment.above.and_then(|key| above.get(&key)).into_iter().flatten().any(is_sensitive);
         if !annotated {
             diagnostics.push(sign_missing(&comment));
@@ -157,7 +159,14 @@ fn sign_missing(comment: &Comment) -> Diagnostic {
 
 struct ParsedAnnotation {
     span: Span,
-    kind: Result<AnnotationKind, AnnotationError>,
+    kind: Result<ParsedKind, AnnotationError>,
+}
+
+enum ParsedKind {
+    /// The values of the key are encrypted.
+    Encrypted,
+    /// Any other.
+    Plain(AnnotationKind),
 }
 
 #[derive(Clone, Copy)]
@@ -176,7 +185,7 @@ enum AnnotationError {
 fn foreign_name_hint(name: &str) -> Option<&'static str> {
     Some(match &*name.to_ascii_lowercase() {
         "secret" | "no_log" | "nolog" | "no-log" | "password" | "private" | "hidden" | "confidential"
-        | "encrypted" | "redact" | "redacted" | "mask" | "masked" => "write `# @sensitive`",
+        | "redact" | "redacted" | "mask" | "masked" => "write `# @sensitive`",
         "type" | "int" | "integer" | "number" | "string" | "bool" | "boolean" | "enum" | "pattern"
         | "regex" | "schema" | "format" | "check" | "assert" | "min" | "max" => {
             "write `# @validate` with an expression, such as `# @validate isInt(value)`"
@@ -184,7 +193,7 @@ fn foreign_name_hint(name: &str) -> Option<&'static str> {
         "mandatory" | "notnull" | "not_null" | "nonempty" => "write `# @require`",
         "deep" | "deep_merge" | "lookup_options" => "write `# @merge deep`",
         "optional" | "default" | "deprecated" | "readonly" => {
-            "the annotations are `@require`, `@validate`, `@sensitive` and `@merge`"
+            "the annotations are `@require`, `@validate`, `@sensitive`, `@encrypted` and `@merge`"
         }
         _ => return None,
     })
@@ -201,8 +210,9 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
         let name_span = Span::new(comment.span.source, start, start + 1 + name.len());
         rest = after_name.trim_start_matches([' ', '\t', ',', ';']);
         let (span, parsed_kind) = match name {
-            "require" | "required" => (name_span, Ok(AnnotationKind::Require)),
-            "sensitive" => (name_span, Ok(AnnotationKind::Sensitive)),
+            "require" | "required" => (name_span, Ok(ParsedKind::Plain(AnnotationKind::Require))),
+            "sensitive" => (name_span, Ok(ParsedKind::Plain(AnnotationKind::Sensitive))),
+            "encrypted" => (name_span, Ok(ParsedKind::Encrypted)),
             "validate" => {
                 let expression = after_name.strip_prefix(':').unwrap_or(after_name).trim();
                 rest = "";
@@ -212,7 +222,7 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
                     let end = comment.span.end as usize;
                     let span = Span::new(comment.span.source, end - expression.len(), end);
                     let kind = AnnotationKind::Validate { expression: expression.to_owned(), span };
-                    (Span { end: comment.span.end, ..name_span }, Ok(kind))
+                    (Span { end: comment.span.end, ..name_span }, Ok(ParsedKind::Plain(kind)))
                 }
             }
             "merge" => {
@@ -222,7 +232,7 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
                 let word_end = comment.span.end as usize - after_word.len();
                 let span = Span::new(comment.span.source, start, word_end);
                 match LevelMerge::of(word) {
-                    Some(merge) => (span, Ok(AnnotationKind::Merge(merge))),
+                    Some(merge) => (span, Ok(ParsedKind::Plain(AnnotationKind::Merge(merge)))),
                     None => (span, Err(AnnotationError::NoMerge(closest(word, LevelMerge::WORDS)))),
                 }
             }
@@ -259,7 +269,7 @@ impl AnnotationCollector<'_> {
             NodeValue::Map(map) => {
                 for entry in map.entries() {
                     self.path.push((&*entry.key.text).into());
-                    self.key(&entry.key, is_in_list);
+                    self.key(&entry.key, entry.value.span, is_in_list);
                     self.node(&entry.value, is_in_list);
                     self.path.pop();
                 }
@@ -267,7 +277,7 @@ impl AnnotationCollector<'_> {
         }
     }
 
-    fn key(&mut self, key: &NodeKey, is_in_list: bool) {
+    fn key(&mut self, key: &NodeKey, value: Span, is_in_list: bool) {
         for ParsedAnnotation { span, kind: parsed_kind } in
             self.above.get(&key.span.start).into_iter().flatten()
         {
@@ -280,12 +290,19 @@ impl AnnotationCollector<'_> {
                 )
                 .with_hint("write the annotation above the key of the list"),
                 Ok(kind) => {
-                    self.annotations.push(Annotation {
+                    let kinds = match kind {
+                        ParsedKind::Plain(kind) => vec![kind.clone()],
+                        // An encrypted value is sensitive by nature.
+                        ParsedKind::Encrypted => {
+                            vec![AnnotationKind::Sensitive, AnnotationKind::Encrypted { value }]
+                        }
+                    };
+                    self.annotations.extend(kinds.into_iter().map(|kind| Annotation {
                         path: self.path.clone(),
                         key_span: key.span,
                         span: *span,
-                        kind: kind.clone(),
-                    });
+                        kind,
+                    }));
                     continue;
                 }
             };

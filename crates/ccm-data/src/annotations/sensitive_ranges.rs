@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::open_value::OpenValue;
 
+/// Annotations of secrets. An encrypted value may be one that somebody forgot to encrypt.
+const MARKS: [&str; 2] = ["@sensitive", "@encrypted"];
+
 /// Finds the values of sensitive keys. Errs on the side of finding too much.
 pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     find(source_text, &HashSet::new()).0
@@ -35,7 +38,7 @@ pub fn secrets_of_invalid(source_text: &str, names: &[&str]) -> Vec<String> {
 fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, HashSet<&'t str>) {
     let mut parts = Vec::new();
     let mut found = HashSet::new();
-    if names.is_empty() && !source_text.contains("@sensitive") {
+    if names.is_empty() && !MARKS.iter().any(|mark| source_text.contains(mark)) {
         return (parts, found);
     }
     // Indentation of the sensitive key whose value may go on.
@@ -113,11 +116,12 @@ fn value_start(line: &str) -> Option<usize> {
 
 /// Returns `true` if an annotation follows other text on the line.
 fn ends_in_annotation(line: &str) -> bool {
-    line.split_once('#').is_some_and(|(_, comment)| comment.trim_start().starts_with("@sensitive"))
+    line.split_once('#')
+        .is_some_and(|(_, comment)| MARKS.iter().any(|mark| comment.trim_start().starts_with(mark)))
 }
 
 fn is_annotation(text: &str) -> bool {
-    text.strip_prefix('#').is_some_and(|comment| comment.contains("@sensitive"))
+    text.strip_prefix('#').is_some_and(|comment| MARKS.iter().any(|mark| comment.contains(mark)))
 }
 
 #[cfg(test)]
@@ -145,6 +149,7 @@ mod tests {
     fn values_of_a_key_that_is_given_again_are_found_in_an_invalid_source() {
         for (source, parts) in [
             ("# @sensitive\npw: b\nc: d\npw: e\n", &["b", " e"][..]),
+            ("# @encrypted\npw: b\nc: d\npw: e\n", &["b", " e"]),
             ("c: d\npw: e\n# @sensitive\n\"pw\": b\n", &[" e", "b"]),
             ("# @sensitive\npw: b\n'pw' : |\n  x\n  y\nc: d\n", &["b", " |", "x", "y"]),
             ("x: {\n# @sensitive\npw: b,\nc: d, \"pw\":e}\n", &["b,", "e}"]),

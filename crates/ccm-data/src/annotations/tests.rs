@@ -21,6 +21,7 @@ fn summary(text: &str) -> Vec<String> {
         let what = match &annotation.kind {
             AnnotationKind::Require => "require".to_owned(),
             AnnotationKind::Sensitive => "sensitive".to_owned(),
+            AnnotationKind::Encrypted { value } => format!("encrypted {}", &text[value.range()]),
             AnnotationKind::Merge(merge) => format!("merge {}", merge.as_str()),
             AnnotationKind::Validate { expression, span } => {
                 assert_eq!(&text[span.range()], expression);
@@ -52,6 +53,11 @@ fn annotations_apply_to_the_key_below() {
         ),
         ("data:\n  # @require @sensitive, @validate x\n  a: 1", vec!["a: require", "a: sensitive", "a: x"]),
         ("data:\n  # @sensitive (the root password)\n  a: 1", vec!["a: sensitive"]),
+        ("data:\n  # @encrypted\n  a: x\n  b: 1", vec!["a: sensitive", "a: encrypted x"]),
+        (
+            "data:\n  # @require @encrypted\n  a: {b: x}",
+            vec!["a: require", "a: sensitive", "a: encrypted {b: x}"],
+        ),
         ("data:\n  a: 1\n  # @require\n  b: 2\n  c: 3", vec!["b: require"]),
         ("data:\n  a:\n    b: 1\n  # @require\n  c: 3", vec!["c: require"]),
         ("data:\n  # @require\n  a:\n    # @sensitive\n    b: 1", vec!["a: require", "a.b: sensitive"]),
@@ -299,7 +305,7 @@ fn annotations_of_other_programs_lead_to_those_of_ccm() {
         ("data:\n  # @mandatory @require\n  a: 1", Some("write `# @require`")),
         (
             "data:\n  # @deprecated\n  a: 1",
-            Some("the annotations are `@require`, `@validate`, `@sensitive` and `@merge`"),
+            Some("the annotations are `@require`, `@validate`, `@sensitive`, `@encrypted` and `@merge`"),
         ),
         ("data:\n  # @ada, @ops\n  a: 1", None),
         ("data:\n  a: 1 # @secret", None),

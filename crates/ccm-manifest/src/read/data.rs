@@ -118,6 +118,12 @@ pub(crate) fn resolve(
         Some(entry) => annotations::collect(text, &entry.key, &entry.value, diagnostics),
         None => Vec::new(),
     };
+    let of_overrides = match &nodes.overrides {
+        Some(entry) => override_annotations(text, entry, &overrides, diagnostics),
+        None => Vec::new(),
+    };
+    context.secrets.mark(annotations::encrypted_values(&collected));
+    context.secrets.mark(annotations::encrypted_values(&of_overrides));
     let by_key = annotations::level_merges(&collected, !hierarchy.order.is_empty(), diagnostics);
     let merges = LevelMerges { default: hierarchy.merge, by_key };
     let names = level_names::expand(&hierarchy, &mut expander, text, diagnostics);
@@ -159,9 +165,7 @@ pub(crate) fn resolve(
         warn_of_own_values(nodes, &value, defaults, diagnostics);
     }
     collected.extend(sensitive);
-    if let Some(entry) = &nodes.overrides {
-        collected.extend(override_annotations(text, entry, &overrides, diagnostics));
-    }
+    collected.extend(of_overrides);
     collected.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     let files = levels.into_iter().filter_map(|level| level.file?.1.into_map()).collect();
@@ -313,7 +317,7 @@ fn override_annotations(
 ) -> Vec<Annotation> {
     let mut sensitive = Vec::new();
     for annotation in annotations::collect(text, &entry.key, &entry.value, diagnostics) {
-        if annotation.kind != AnnotationKind::Sensitive {
+        if !annotation.kind.may_be_of_a_level() {
             diagnostics.push(misplaced_annotation(annotation.span));
             continue;
         }

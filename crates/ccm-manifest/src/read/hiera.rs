@@ -65,7 +65,7 @@ pub fn parse_data(
     }
     if let Some(data) = &mut data {
         data::check(data, &context, &mut diagnostics);
-        context.credentials.report(&mut data.secrets, &mut diagnostics);
+        context.secrets.report(&mut data.secrets, &mut diagnostics);
     }
     diagnostics.extend(context.take_errors());
     let secrets = data.as_ref().map(|data| data.secrets.clone()).unwrap_or_default();

@@ -46,7 +46,7 @@ pub(crate) struct LevelFiles<'a, 's> {
     annotations: &'a [Annotation],
     bytes: usize,
     is_directory_missing: bool,
-    /// `@sensitive` annotations in the files.
+    /// `@sensitive` and `@encrypted` annotations in the files.
     pub(crate) sensitive: Vec<Annotation>,
     /// Secret texts in the files, also in parts that are not used.
     pub(crate) secrets: Vec<String>,
@@ -205,7 +205,8 @@ impl<'a, 's> LevelFiles<'a, 's> {
         folded_lines::check(&node, &text, diagnostics);
         let whole = NodeKey { text: "".into(), span: Span::new(source, 0, 0) };
         for annotation in annotations::collect(&text, &whole, &node, diagnostics) {
-            if annotation.kind == AnnotationKind::Sensitive {
+            if annotation.kind.may_be_of_a_level() {
+                self.context.secrets.mark(annotations::encrypted_values(std::slice::from_ref(&annotation)));
                 self.sensitive.push(annotation);
             } else {
                 diagnostics.push(misplaced_annotation(annotation.span));

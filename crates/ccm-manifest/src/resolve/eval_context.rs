@@ -15,8 +15,8 @@ use ccm_model::{
 
 use crate::read::other_braces;
 use crate::resolve::comparisons;
-use crate::resolve::credentials::Credentials;
-use crate::sources::{FactPath, Sources};
+use crate::resolve::machine_secrets::MachineSecrets;
+use crate::sources::{FactPath, SecretFault, SecretReach, Sources};
 use crate::unchecked::{LeftOut, OmittedInputs};
 
 /// Functions that expressions have in addition to those of the language.
@@ -88,7 +88,7 @@ pub(crate) struct EvalContext<'s> {
     versions: RefCell<HashMap<PathBuf, Option<FileVersion>>>,
     /// Files read since the last call of [`EvalContext::take_reads`].
     reads: RefCell<Vec<PathBuf>>,
-    pub(crate) credentials: Credentials,
+    pub(crate) secrets: MachineSecrets,
     /// The first file that the current evaluation did not find.
     missing_file: RefCell<Option<PathBuf>>,
     /// Source and text of templates, by path.
@@ -205,7 +205,7 @@ impl<'s> EvalContext<'s> {
             files: RefCell::default(),
             versions: RefCell::default(),
             reads: RefCell::default(),
-            credentials: Credentials::default(),
+            secrets: MachineSecrets::default(),
             missing_file: RefCell::default(),
             templates: RefCell::default(),
             searched: RefCell::default(),
@@ -458,6 +458,16 @@ impl<'s> EvalContext<'s> {
     }
 
     /// Records an input that the current evaluation needs and that is left out.
+    /// Returns `true` if an encrypted value that could not be opened is no error: only another machine can open it, or nothing
+    /// is to be applied here.
+    pub(crate) fn may_stay_closed(&self, fault: &SecretFault) -> bool {
+        match fault.reach {
+            SecretReach::Here => self.omitted.encrypted || self.omitted.files,
+            SecretReach::Elsewhere => true,
+            SecretReach::Nowhere => false,
+        }
+    }
+
     pub(crate) fn leave_out(&self, input: LeftOut) {
         self.left_out.borrow_mut().push(input);
     }

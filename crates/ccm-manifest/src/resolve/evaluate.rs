@@ -112,7 +112,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         Err(EvalError::Reported | EvalError::Unchecked) => None,
     };
     diagnostics.extend(context.take_errors());
-    context.credentials.report(&mut secrets, &mut diagnostics);
+    context.secrets.report(&mut secrets, &mut diagnostics);
     let is_valid = !diagnostics.has_errors();
     let texts = context.texts.take();
     EvaluationResult {

@@ -25,6 +25,7 @@ use crate::resolve::messages::shown;
 use crate::resolve::scope::{EvalError, ManifestEvaluator, Phase};
 use crate::resolve::shell_quoting::Quotes;
 use crate::resolve::text_language::{ProviderChoice, TextLanguage, language_of};
+use crate::unchecked::LeftOut;
 
 pub(crate) use errors::diagnostic;
 
@@ -115,11 +116,13 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
-    /// Renders the template that one property names, and stores the text as another property instead.
+    /// Renders the template, or opens the encrypted file, that one property names, and stores the text as another property
+    /// instead.
     fn template(&mut self, properties: &mut Properties, source: &str, content: &str) {
         let Some(entry) = properties.entry(source) else { return };
         let span = entry.value.span;
-        let Some(path) = entry.value.as_text().filter(|path| is_template(path)) else { return };
+        let is_read_here = |path: &&str| is_template(path) || is_encrypted_file(path);
+        let Some(path) = entry.value.as_text().filter(is_read_here) else { return };
         if self.idle || self.found.is_unknown(span) || properties.get(content).is_some() {
             return;
         }
@@ -127,7 +130,11 @@ impl<'a, 's> Expander<'a, 's> {
             return;
         }
         self.invalidate_missing_file();
-        let rendered = self.evaluator.template(path);
+        let rendered = if is_encrypted_file(path) {
+            self.evaluator.content(path)
+        } else {
+            self.evaluator.template(path)
+        };
         self.evaluator.context.record_early_uses(span);
         if self.evaluator.context.is_missing_file(&self.evaluator.manifest.resolve(path)) {
             // The template itself has to exist at load, but not the files that it uses.
@@ -220,7 +227,14 @@ impl<'a, 's> Expander<'a, 's> {
     /// Returns the value of a node in `data`, with its expressions evaluated.
     pub(crate) fn value(&mut self, node: &Node) -> Computed {
         match &node.value {
+            NodeValue::Scalar(scalar) if self.evaluator.context.secrets.is_encrypted(node.span) => {
+                self.opened(&scalar.text, node.span)
+            }
             NodeValue::Scalar(scalar) => match self.text(&scalar.text, node.span, TextLanguage::PLAIN) {
+                ExpandedText::Unchanged if is_armoured(&scalar.text) => {
+                    self.warn_of_unmarked(node.span);
+                    nodes::of_scalar(scalar)
+                }
                 ExpandedText::Unchanged => nodes::of_scalar(scalar),
                 ExpandedText::Text(text) => Computed::text(text),
                 ExpandedText::Value(value) => value,
@@ -231,6 +245,38 @@ impl<'a, 's> Expander<'a, 's> {
                 Computed::map(map.entries().iter().map(|entry| (&*entry.key.text, self.value(&entry.value))))
             }
         }
+    }
+
+    fn warn_of_unmarked(&mut self, span: Span) {
+        let message = "this value is encrypted, and is used as it is";
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, message);
+        self.found
+            .diagnostics
+            .push(warning.with_hint("write `# @encrypted` on a line of its own above its key"));
+    }
+
+    /// Opens an encrypted text of `data`.
+    fn opened(&mut self, text: &str, span: Span) -> Computed {
+        let context = self.evaluator.context;
+        if self.idle {
+            return Computed::Null;
+        }
+        match context.secrets.open(text, context.sources) {
+            // A line end at the end is that of the file that was encrypted, as of a credential.
+            Ok(opened) => return Computed::text(without_line_end(&opened)),
+            Err(fault) if context.may_stay_closed(&fault) => {
+                context.leave_out(LeftOut::Encrypted);
+                context.record_unchecked(span);
+                self.found.unchecked.insert(span);
+            }
+            Err(fault) => {
+                let message = format!("the encrypted value can't be opened: {}", fault.message);
+                let error = Diagnostic::error(DiagnosticKind::Unreadable, span, message);
+                self.found.diagnostics.push(fault.hint.into_iter().fold(error, Diagnostic::with_hint));
+                self.found.refuse(span);
+            }
+        }
+        Computed::Null
     }
 
     /// Returns the value of a node in `data`. Parts that a layer above replaces are not evaluated, and null if they
@@ -471,6 +517,20 @@ fn append(whole: &mut String, more: &str) {
         whole.reserve_exact(more.len().max(whole.len() / 8));
     }
     whole.push_str(more);
+}
+
+/// Returns `true` for a text in the armour of age.
+fn is_armoured(text: &str) -> bool {
+    text.starts_with("-----BEGIN AGE ENCRYPTED FILE-----")
+}
+
+fn without_line_end(text: &str) -> &str {
+    text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line))
+}
+
+/// Returns `true` if the path is that of an encrypted file. A file of a web server is none.
+pub(crate) fn is_encrypted_file(path: &str) -> bool {
+    !is_web_address(path) && Path::new(path).extension().is_some_and(|ending| ending == "age")
 }
 
 /// Returns `true` if the path is that of a template. A file of a web server is none.

@@ -9,9 +9,9 @@ use ccm_model::{
 use tracing::debug;
 
 use super::control::Conditions;
-use super::credentials::LongSecrets;
 use super::eval_context::EvalContext;
 use super::expansion::needed_before_run;
+use super::machine_secrets::LongSecrets;
 use super::missing_sources::{self, MissingSource};
 use super::references::NameTable;
 use super::scope::{DeferredOn, ManagedPaths, Phase};
@@ -75,7 +75,7 @@ pub(crate) fn resolve(
         }
         diagnostics.set_context(scopes.context_of(draft));
         names.resolve(draft, Some(ResourceIndex::from_usize(index)), diagnostics);
-        long_secrets.add(&scopes.context.credentials);
+        long_secrets.add(&scopes.context.secrets);
         draft.check(scopes.types, &scopes.manifests[draft.manifest].text, &long_secrets.texts, diagnostics);
     }
     diagnostics.set_context(None);
@@ -90,7 +90,7 @@ pub(crate) fn resolve(
     let waiting = late_resources(scopes, &mut drafts, &captures, diagnostics);
     let file_users = FileUsers::take(&mut drafts, scopes.types);
     diagnostics.extend(scopes.context.take_errors());
-    scopes.context.credentials.report(&mut secrets, diagnostics);
+    scopes.context.secrets.report(&mut secrets, diagnostics);
     refuse_early_uses(&scopes.context, &managed, &drafts, diagnostics);
     debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
     ResolvedResources { drafts, managed, captures, waiting, file_users, missing_sources, secrets }

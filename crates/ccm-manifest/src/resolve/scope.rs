@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_expr::Value;
+use ccm_expr::{FunctionError, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, SYSTEM_FACTS, closest, escape_control, normalize};
 use expression::ExpressionScope;
 
@@ -335,7 +335,22 @@ impl ManifestEvaluator<'_, '_> {
     pub(crate) fn template(&self, path: &str) -> Result<String, EvalError> {
         let scope = ExpressionScope::new(self);
         let rendered = scope.template(path);
-        let outcome = scope.outcome(rendered, |error| InvalidExpression {
+        self.outcome_of(scope, rendered)
+    }
+
+    /// Returns the content of a file, opened if its name says that it is encrypted.
+    pub(crate) fn content(&self, path: &str) -> Result<String, EvalError> {
+        let scope = ExpressionScope::new(self);
+        let content = scope.content(path).map(|content| content.to_string());
+        self.outcome_of(scope, content)
+    }
+
+    fn outcome_of(
+        &self,
+        scope: ExpressionScope<'_, '_, '_>,
+        result: Result<String, FunctionError>,
+    ) -> Result<String, EvalError> {
+        let outcome = scope.outcome(result, |error| InvalidExpression {
             kind: error.kind,
             range: 0..0,
             message: error.message.into(),

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{
-    Completion, CredentialFault, DataFile, FactPath, LoadResult, OmittedInputs, Request, Sources, load,
-    load_omitting,
+    Completion, DataFile, FactPath, LoadResult, OmittedInputs, Request, SecretFault, SecretReach, Sources,
+    load, load_omitting,
 };
 use ccm_model::{
     Catalog, Diagnostic, DiagnosticKind, FileVersion, Node, Resource, ResourceIndex, Severity, SourceId,
@@ -140,7 +140,8 @@ impl Machine {
         let is_note = |found: &&Diagnostic| found.kind == DiagnosticKind::NotChecked;
         let note = |found: &Diagnostic| {
             let (_, position) = sources.locate(found.span().expect("a span")).expect("a location");
-            let (before, behind) = found.message.split_once(" `").expect("a name");
+            // An encrypted value has no name.
+            let (before, behind) = found.message.split_once(" `").unwrap_or((&found.message, ""));
             let kind = before.rsplit(' ').next().unwrap_or_default();
             let name = behind.split('`').next().unwrap_or_default();
             format!("{} {kind} {name}", position.display())
@@ -257,14 +258,23 @@ impl Sources for Machine {
         Ok(self.facts.clone())
     }
 
-    fn credential(&self, name: &str) -> Result<String, CredentialFault> {
+    fn credential(&self, name: &str) -> Result<String, SecretFault> {
         self.credential_requests.borrow_mut().push(name.to_owned());
         let known = self.credentials.iter().find(|(known, _)| known == name);
-        known.map(|(_, value)| value.clone()).ok_or_else(|| CredentialFault {
+        known.map(|(_, value)| value.clone()).ok_or_else(|| SecretFault {
             message: format!("there is no credential `{name}`"),
             hint: Some("add `LoadCredential=`".to_owned()),
-            is_elsewhere: name == "elsewhere",
+            reach: if name == "elsewhere" { SecretReach::Elsewhere } else { SecretReach::Here },
         })
+    }
+
+    fn open_encrypted(&self, text: &str) -> Result<String, SecretFault> {
+        if let Some(opened) = text.strip_prefix("sealed ") {
+            return Ok(opened.to_owned());
+        }
+        let reach = if text.starts_with("damaged") { SecretReach::Nowhere } else { SecretReach::Here };
+        let hint = (reach == SecretReach::Here).then(|| "rekey".to_owned());
+        Err(SecretFault { message: "it can't be opened".to_owned(), hint, reach })
     }
 
     fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {

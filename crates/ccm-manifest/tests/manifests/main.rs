@@ -13,6 +13,7 @@ mod data_merges;
 mod data_without_effect;
 mod declarations;
 mod document;
+mod encrypted;
 mod expressions;
 mod facts;
 mod fake;

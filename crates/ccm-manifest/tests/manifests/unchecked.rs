@@ -4,8 +4,8 @@ use ccm_manifest::OmittedInputs;
 
 use crate::machine::Machine;
 
-const FILES: OmittedInputs = OmittedInputs { files: true, facts: false, copied: false };
-const ALL: OmittedInputs = OmittedInputs { files: true, facts: true, copied: false };
+const FILES: OmittedInputs = OmittedInputs { files: true, facts: false, encrypted: false, copied: false };
+const ALL: OmittedInputs = OmittedInputs { files: true, facts: true, encrypted: false, copied: false };
 
 /// Compares the errors and the inputs that were left out.
 fn check(machine: &Machine, omitted: OmittedInputs, cases: &[(&str, &[&str], &[&str])]) {

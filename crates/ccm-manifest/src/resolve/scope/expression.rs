@@ -1,7 +1,8 @@
 //! Names and functions of one evaluation.
 
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ccm_expr::{FunctionError, Scope, Timestamp, Value};
 use ccm_model::{DiagnosticKind, Span, closest, listed};
@@ -10,7 +11,15 @@ use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEva
 use crate::read::foreach::ItemScope;
 use crate::resolve::eval_context::{ITEM_NAMES, LOOKUP_ROOTS, NAMES, STANDARD_ROOTS};
 use crate::resolve::jinja_words;
+use crate::resolve::messages::shown_path;
+use crate::sources::{SecretFault, SecretReach};
 use crate::unchecked::LeftOut;
+
+fn refused(fault: SecretFault) -> FunctionError {
+    let mut error = FunctionError::new(DiagnosticKind::Unreadable, fault.message);
+    error.hints.extend(fault.hint);
+    error
+}
 
 /// Names and functions of one evaluation, and the reasons why it fails.
 pub(super) struct ExpressionScope<'a, 'e, 's> {
@@ -171,14 +180,25 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
 
     fn credential(&self, name: &str) -> Result<Value, FunctionError> {
         let context = self.evaluator.context;
-        context.credentials.get(name, context.sources).map(Value::Text).map_err(|fault| {
-            if context.omitted.files || fault.is_elsewhere {
+        context.secrets.credential(name, context.sources).map(Value::Text).map_err(|fault| {
+            if context.omitted.files || fault.reach == SecretReach::Elsewhere {
                 context.leave_out(LeftOut::Credential(name.to_owned()));
                 return self.leave_unchecked();
             }
-            let mut error = FunctionError::new(DiagnosticKind::Unreadable, fault.message);
-            error.hints.extend(fault.hint);
-            error
+            refused(fault)
+        })
+    }
+
+    /// Opens the content of an encrypted file.
+    pub(super) fn opened(&self, text: &str, path: &Path) -> Result<Arc<str>, FunctionError> {
+        let context = self.evaluator.context;
+        context.secrets.open(text, context.sources).map_err(|fault| {
+            if context.may_stay_closed(&fault) {
+                context.leave_out(LeftOut::Encrypted);
+                return self.leave_unchecked();
+            }
+            let message = format!("the encrypted file {}: {}", shown_path(path), fault.message);
+            refused(SecretFault { message, ..fault })
         })
     }
 

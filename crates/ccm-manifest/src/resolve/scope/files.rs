@@ -14,12 +14,20 @@ use super::rendering::Rendering;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
 use crate::resolve::copied_sources::{OF_OTHER_TOOLS, as_jinja};
+use crate::resolve::expand::is_encrypted_file;
 use crate::resolve::messages::{shown, unreadable};
 use crate::unchecked::LeftOut;
 
 impl ExpressionScope<'_, '_, '_> {
     pub(super) fn file(&self, written: &str) -> Result<Value, FunctionError> {
-        self.read(written, &self.resolved_path(written)?).map(Value::Text)
+        self.content(written).map(Value::Text)
+    }
+
+    /// Returns the content of a file, opened if the name of the file says that it is encrypted.
+    pub(super) fn content(&self, written: &str) -> Result<Arc<str>, FunctionError> {
+        let path = self.resolved_path(written)?;
+        let content = self.read(written, &path)?;
+        if is_encrypted_file(written) { self.opened(&content, &path) } else { Ok(content) }
     }
 
     /// Resolves a path, and records why the value is late if a resource will still change the file.

@@ -24,6 +24,7 @@ mod credentials;
 mod data_files;
 mod documents;
 mod earlier_state;
+mod encrypted;
 mod endless;
 mod errors;
 mod eval;

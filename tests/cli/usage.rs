@@ -38,14 +38,14 @@ fn help_lists_the_options_of_each_command() {
             "validate",
             "[OPTIONS] [MANIFEST]...",
             format!(
-                "--strict --no-files V Source {source} Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output \
+                "--strict --no-files V Source {source} Data {inputs} --no-env --identity --matrix Limits --max-manifest-size Output --output \
                  --json Record --state-dir"
             ),
         ),
         (
             "graph",
             "[OPTIONS] <MANIFEST>",
-            format!("V Data {inputs} --no-env Limits --max-manifest-size Output --output --json"),
+            format!("V Data {inputs} --no-env --identity Limits --max-manifest-size Output --output --json"),
         ),
         (
             "history",
@@ -67,7 +67,7 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] [MANIFEST]",
             format!(
                 "--every --jitter --user --name --credential --on-failure --on-failure-format --force --noop --diff --only --skip --monitor-only --require-signed V \
-                 Source {source} Data {inputs} --no-env Limits --timeout \
+                 Source {source} Data {inputs} --no-env --identity Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
@@ -82,20 +82,20 @@ fn help_lists_the_options_of_each_command() {
             "check",
             "[OPTIONS] [FILE]",
             format!(
-                "--manifest V Data {inputs} --no-env Limits --retry-timeout --sleep --max-manifest-size Output --output --json"
+                "--manifest V Data {inputs} --no-env --identity Limits --retry-timeout --sleep --max-manifest-size Output --output --json"
             ),
         ),
         ("facts", "[OPTIONS] [PATH]", "--raw V Data --fact --facts Output --output --json --yaml".into()),
         (
             "eval",
             "[OPTIONS] <EXPRESSION>",
-            format!("--explain --show-sensitive V Data {inputs} --vars Output --output --json --yaml"),
+            format!("--explain --show-sensitive V Data {inputs} --identity --vars Output --output --json --yaml"),
         ),
         ("explain", "[OPTIONS] [TYPE[.PROPERTY]] [PROPERTY]", "V Output --output --json".into()),
         (
             "hiera parse",
             "[OPTIONS] [FILE] [FACT=VALUE]...",
-            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --output --json --yaml --env \
+            "--query --explain V Data --system-facts --env-facts --facts --data --data-any --identity Output --output --json --yaml --env \
              --env-prefix --show-sensitive"
                 .into(),
         ),
@@ -160,6 +160,18 @@ fn help_lists_the_options_of_releases_and_sources() {
         ("source forget", "[OPTIONS] <NAME>", "V Record --state-dir"),
         ("source rewind", "[OPTIONS] <NAME>", "--reason --forward V Record --state-dir"),
         ("source receive", "[OPTIONS]", "V Record --state-dir"),
+        (
+            "secret encrypt",
+            "[OPTIONS] --to <RECIPIENT> [FILE]",
+            "--to --as --out --inventory --known-hosts --key V",
+        ),
+        ("secret edit", "[OPTIONS] <FILE>", "--line --to --inventory --known-hosts --key V Data --identity"),
+        (
+            "secret rekey",
+            "[OPTIONS] <FILE>...",
+            "--to --add --remove --inventory --known-hosts --key V Data --identity",
+        ),
+        ("secret who", "[OPTIONS] <FILE>...", "--inventory --known-hosts --key V Output --output --json"),
         (
             "push",
             "[OPTIONS] <HOSTS> [MANIFEST]",
@@ -250,7 +262,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
 }
 
 /// Commands that print a line about what they did, a script, or what another program reads.
-const WITHOUT_DOCUMENT: [&str; 18] = [
+const WITHOUT_DOCUMENT: [&str; 21] = [
     "init",
     "timer install",
     "timer migrate",
@@ -268,6 +280,9 @@ const WITHOUT_DOCUMENT: [&str; 18] = [
     "source forget",
     "source rewind",
     "source receive",
+    "secret encrypt",
+    "secret edit",
+    "secret rekey",
     "mcp",
 ];
 

@@ -32,6 +32,7 @@ pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> CommandResult
     let timeout = arguments.timeout;
     let config = Config {
         requires_signed: arguments.require_signed,
+        identity: arguments.values.identity.identity.clone(),
         ..session::config(console, arguments.state.state_dir.clone())
     };
     let context = ApplyContext {

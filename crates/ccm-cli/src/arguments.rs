@@ -29,6 +29,8 @@ mod push;
 mod reference;
 #[cfg(feature = "archive")]
 mod release;
+#[cfg(feature = "secrets")]
+mod secret;
 mod service;
 #[cfg(feature = "archive")]
 mod source;
@@ -61,7 +63,8 @@ pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
-    DataArguments, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
+    DataArguments, EnvironmentArguments, FactArguments, IdentityArguments, ManifestArguments, SizeArguments,
+    ValueArguments,
 };
 pub(crate) use mcp::McpArguments;
 #[cfg(feature = "mcp")]
@@ -82,6 +85,11 @@ pub(crate) use reference::{ExplainArguments, SchemaArguments};
 #[cfg(feature = "archive")]
 pub(crate) use release::{
     ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments, ReleaseVerifyArguments,
+};
+#[cfg(feature = "secrets")]
+pub(crate) use secret::{
+    KeyArguments, SecretCommand, SecretEditArguments, SecretEncryptArguments, SecretRekeyArguments,
+    SecretWhoArguments,
 };
 pub(crate) use service::ServiceArguments;
 #[cfg(feature = "archive")]
@@ -199,6 +207,9 @@ pub(crate) enum CliCommand {
     /// Apply a manifest on other machines over ssh
     #[cfg(feature = "archive")]
     Push(Box<PushArguments>),
+    /// Encrypt values to the host keys of machines, and change who can open them
+    #[cfg(feature = "secrets")]
+    Secret(InnerCommands<SecretCommand>),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
     /// Check, show and test the policy about commands, or judge a command

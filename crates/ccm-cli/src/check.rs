@@ -13,8 +13,8 @@ use std::sync::Arc;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::status::CheckLevel;
 use ccm_runtime::{
-    CheckStatus, CheckedRules, ExitCode, JudgeOptions, RuleFileError, RuleJudgementError, Session, StopCause,
-    spawn,
+    CheckStatus, CheckedRules, Config, ExitCode, JudgeOptions, RuleFileError, RuleJudgementError, Session,
+    StopCause, spawn,
 };
 
 use crate::arguments::{CheckArguments, CheckFormat};
@@ -30,7 +30,8 @@ pub(crate) fn run(arguments: CheckArguments, console: &Console) -> CommandResult
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
-    let config = session::config(console, None);
+    let identity = arguments.values.identity.identity.clone();
+    let config = Config { identity, ..session::config(console, None) };
     let is_nagios = arguments.output.format == CheckFormat::Nagios;
     let command = CheckCommand { arguments, shared: Arc::clone(&shared), console: console.clone() };
     let result = runtime.block_on(async {

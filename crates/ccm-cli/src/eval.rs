@@ -11,7 +11,7 @@ use crate::session;
 
 /// Prints the value of an expression, or the names in it.
 pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> CommandResult {
-    let session = session::open(console);
+    let session = session::open_as(console, None, &arguments.identity);
     let format = arguments.output.output.format;
     format.check(arguments.explain).map_err(CommandError::usage)?;
     if arguments.explain {

@@ -16,7 +16,7 @@ use crate::{manifest, session};
 pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> CommandResult {
     let format = arguments.output.output.format;
     format.check(arguments.explain).map_err(CommandError::usage)?;
-    let session = session::open(console);
+    let session = session::open_as(console, None, &arguments.identity);
     let (file, given) = file_and_facts(arguments, session::hiera_of_environment());
     let Some(file) = file else {
         let hint = format!("give a FILE, or name one in {}", session::HIERA_VARIABLE);

@@ -33,6 +33,8 @@ mod history;
 mod idempotence;
 mod init;
 mod interruption;
+#[cfg(feature = "archive")]
+mod inventory;
 mod listeners;
 mod manifest;
 mod mcp;
@@ -43,6 +45,8 @@ mod push;
 mod reactor;
 #[cfg(feature = "archive")]
 mod release;
+#[cfg(feature = "secrets")]
+mod secret;
 mod service;
 mod session;
 mod show;
@@ -138,6 +142,8 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Source(command) => source::run(&command.0, console),
         #[cfg(feature = "archive")]
         CliCommand::Push(arguments) => push::run(&arguments, console),
+        #[cfg(feature = "secrets")]
+        CliCommand::Secret(command) => secret::run(&command.0, console),
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),

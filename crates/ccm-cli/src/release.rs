@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::approve::manifest::key_name;
 use crate::arguments::{
-    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, FromArguments, OutputArguments,
-    ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments,
+    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, FromArguments, IdentityArguments,
+    OutputArguments, ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments,
     ReleaseVerifyArguments, StateArguments, ValidateArguments, ValueArguments,
 };
 use crate::console::Console;
@@ -81,6 +81,7 @@ fn validation_of(arguments: &ReleaseBuildArguments) -> ValidateArguments {
             data: DataArguments::default(),
             facts: FactArguments::default(),
             environment: EnvironmentArguments::default(),
+            identity: IdentityArguments::default(),
         },
         matrix: arguments.matrix.clone(),
         limits: arguments.limits.clone(),

@@ -7,7 +7,7 @@ use ccm_runtime::{
     Config, GivenData, GivenFacts, GivenValues, GovernanceNotice, LedgerError, Notice, Session, error_layers,
 };
 
-use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
+use crate::arguments::{DataArguments, FactArguments, IdentityArguments, StateArguments, ValueArguments};
 use crate::audit::problem_hint;
 use crate::console::Console;
 use crate::state::untrusted_hint;
@@ -23,6 +23,16 @@ pub(crate) fn open(console: &Console) -> Session {
 /// Opens a session in the state directory of the command line.
 pub(crate) fn open_with(console: &Console, arguments: &StateArguments) -> Session {
     with_notices(Session::open(config(console, arguments.state_dir.clone())), console)
+}
+
+/// Opens a session that opens encrypted values with the key of the command line.
+pub(crate) fn open_as(
+    console: &Console,
+    state_directory: Option<PathBuf>,
+    arguments: &IdentityArguments,
+) -> Session {
+    let identity = arguments.identity.clone();
+    with_notices(Session::open(Config { identity, ..config(console, state_directory) }), console)
 }
 
 /// Returns the configuration of a session that shares its secrets with the console.

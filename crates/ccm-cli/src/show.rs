@@ -15,7 +15,7 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> CommandRes
         GraphFormat::Dot => RenderFormat::Dot,
         GraphFormat::Mermaid => RenderFormat::Mermaid,
     };
-    let session = session::open(console);
+    let session = session::open_as(console, None, &arguments.values.identity);
     let input = manifest::read(&session, &arguments.manifest, &arguments.values)?;
     let graph = manifest::load(console, &session, &input)?.graph(format);
     if format == RenderFormat::Text { console.print_words(&graph) } else { console.print(&graph) }

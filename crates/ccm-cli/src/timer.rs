@@ -56,7 +56,10 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
     let name = timer_name(arguments)?;
     let mut credentials = credentials::named(&arguments.credential)?;
     let doors = service_doors(&name, &credentials, arguments, console)?;
-    let config = session::config(console, arguments.apply.state.state_dir.clone());
+    let config = Config {
+        identity: arguments.apply.values.identity.identity.clone(),
+        ..session::config(console, arguments.apply.state.state_dir.clone())
+    };
     let session = Session::open(Config { doors: Box::new(doors.clone()), ..config }).on_notice({
         let (uses_environment, console) = (Rc::clone(&uses_environment), console.clone());
         move |notice| match notice {

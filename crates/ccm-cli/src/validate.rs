@@ -34,7 +34,8 @@ struct GivenManifests {
 
 /// Checks manifests.
 pub(crate) fn run(arguments: &ValidateArguments, is_verbose: bool, console: &Console) -> CommandResult {
-    let session = session::open_with(console, &arguments.state);
+    let state = arguments.state.state_dir.clone();
+    let session = session::open_as(console, state, &arguments.values.identity);
     let request = FromRequest {
         from: &arguments.from,
         manifests: &arguments.manifests,

@@ -89,6 +89,11 @@ impl ApplyContext {
                 }
             }
         }
+        #[cfg(feature = "secrets")]
+        if arguments.from.is_unsigned() && session.has_opened_values() && !arguments.quiet {
+            console.warning("encrypted values come from a source that nobody signs: who can write there can exchange them");
+            console.hint("name the people who may sign with `--signers FILE`");
+        }
         let references: Vec<&LoadedManifest<'_>> = manifests.iter().collect();
         let conflicts = session.conflicts(&references);
         if conflicts.is_empty() {

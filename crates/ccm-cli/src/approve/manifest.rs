@@ -8,7 +8,7 @@ use ccm_runtime::signed::{SignedManifest, StatementPaths};
 use ccm_runtime::{ExitCode, LoadedManifest, Session, SigningKey};
 
 use super::is_confirmed;
-use crate::arguments::{ApproveArguments, ValueArguments};
+use crate::arguments::{ApproveArguments, IdentityArguments, ValueArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::{manifest, session};
@@ -22,6 +22,7 @@ pub(super) fn approve(arguments: &ApproveArguments, path: &Path, console: &Conso
         data: arguments.data.clone(),
         facts: arguments.facts.clone(),
         environment: arguments.environment.clone(),
+        identity: IdentityArguments::default(),
     });
     let input = session.read_to_sign(manifest::source(path), &values, arguments.limits.max_manifest_size);
     let input = input?;

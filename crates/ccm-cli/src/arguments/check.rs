@@ -22,7 +22,8 @@ Examples:
 Documentation: /usr/share/doc/ccm/use/check-files.md, or docs/use/check-files.md";
 
 /// Options that only a manifest understands.
-const OF_MANIFESTS: [&str; 7] = ["data", "hiera", "data_any", "fact", "facts", "no_env", "max_manifest_size"];
+const OF_MANIFESTS: [&str; 8] =
+    ["data", "hiera", "data_any", "fact", "facts", "identity", "no_env", "max_manifest_size"];
 
 #[derive(Debug, Args)]
 #[command(

@@ -78,6 +78,8 @@ impl CliCommand {
             Self::Push(push) => Some(&mut push.state),
             #[cfg(feature = "archive")]
             Self::Release(_) => None,
+            #[cfg(feature = "secrets")]
+            Self::Secret(_) => None,
             Self::Timer(_)
             | Self::Graph(_)
             | Self::Policy(_)

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DataArguments, ExplainedFormat, FactArguments, ValueOutputArguments, headings};
+use super::{
+    DataArguments, ExplainedFormat, FactArguments, IdentityArguments, ValueOutputArguments, headings,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +37,9 @@ pub(crate) struct EvalArguments {
 
     #[command(flatten)]
     pub facts: FactArguments,
+
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 
     /// Read additional names from this JSON or YAML file
     #[arg(long, value_name = "FILE", help_heading = headings::DATA)]

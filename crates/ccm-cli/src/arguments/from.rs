@@ -102,6 +102,12 @@ pub(crate) struct FromArguments {
 
 #[cfg(feature = "archive")]
 impl FromArguments {
+    /// Returns `true` for a source whose versions nobody has to sign. What `ccm push` sends comes from whoever may log in.
+    pub(crate) fn is_unsigned(&self) -> bool {
+        let is_given = self.from.as_deref().is_some_and(|from| !is_push_address(from));
+        is_given && self.signers.as_deref() == Some(Path::new(NO_SIGNERS))
+    }
+
     /// Returns the address of the source, if there is one. A path is absolute.
     pub(crate) fn address(&self) -> Option<String> {
         let address = self.from.as_deref()?;

@@ -51,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     #[cfg(feature = "archive")]
-    ("Many machines", &["push", "release", "source"]),
+    ("Many machines", &["push", "release", "source", "secret"]),
     ("Governance", &["approvals", "approve", "policy", "audit", "tool", "mcp"]),
 ];
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::parsers::{AssignmentParser, variable_name};
-use super::{ExplainedFormat, ValueOutputArguments, headings};
+use super::{ExplainedFormat, IdentityArguments, ValueOutputArguments, headings};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -71,6 +71,9 @@ pub(crate) struct HieraParseArguments {
     /// Allow `--data` to set keys that the data does not have
     #[arg(long, help_heading = headings::DATA)]
     pub data_any: bool,
+
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 
     #[command(flatten)]
     pub output: ValueOutputArguments<ExplainedFormat>,

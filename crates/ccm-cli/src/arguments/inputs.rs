@@ -71,6 +71,17 @@ pub(crate) struct ValueArguments {
 
     #[command(flatten)]
     pub environment: EnvironmentArguments,
+
+    #[command(flatten)]
+    pub identity: IdentityArguments,
+}
+
+// The key that opens encrypted values.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct IdentityArguments {
+    /// Open encrypted values with this private key of OpenSSH (Ed25519), in place of the host key of this machine
+    #[arg(long, value_name = "FILE", help_heading = headings::DATA)]
+    pub identity: Option<PathBuf>,
 }
 
 // Options of the environment.

@@ -2,19 +2,15 @@
 
 use std::path::Path;
 
-use ccm_push::{Inventory, InventoryError, MAX_INVENTORY, Selection, SelectionError};
+use ccm_push::{Inventory, MAX_INVENTORY, Selection};
 use ccm_runtime::TextError;
-use ccm_runtime::model::escape_control;
 
 use crate::arguments::PushArguments;
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
+use crate::inventory::{INVENTORY, STANDARD_INPUT, inventory_error, selection_error};
 use crate::session;
 
-/// Inventory of a push that names none.
-const INVENTORY: &str = "hosts.yaml";
-/// Name of standard input.
-const STANDARD_INPUT: &str = "-";
 const CONSEQUENCE: &str = "nothing was run";
 
 /// Returns the hosts that the command line names.
@@ -41,7 +37,8 @@ pub(super) fn selection(arguments: &PushArguments, console: &Console) -> Command
     let inventory = match path {
         Some(path) => {
             let text = read(Some(path), "inventory")?;
-            Some(Inventory::read(&text).map_err(|error| inventory_error(path, &error))?)
+            let inventory = Inventory::read(&text);
+            Some(inventory.map_err(|error| inventory_error(path, &error).therefore(CONSEQUENCE))?)
         }
         None => None,
     };
@@ -50,36 +47,9 @@ pub(super) fn selection(arguments: &PushArguments, console: &Console) -> Command
     } else {
         Selection::choose(&arguments.hosts, inventory.as_ref())
     };
-    chosen.map_err(|error| selection_error(&error))
+    chosen.map_err(|error| selection_error(&error).therefore(CONSEQUENCE))
 }
 
 fn unreadable(error: &TextError) -> CommandError {
     CommandError::of(error).therefore(CONSEQUENCE)
-}
-
-fn inventory_error(path: &Path, error: &InventoryError) -> CommandError {
-    let name =
-        if path == Path::new(STANDARD_INPUT) { "standard input".into() } else { path.display().to_string() };
-    let message = match error {
-        InventoryError::Read { message, place: Some((line, column)) } => {
-            format!("{name}:{line}:{column}: {message}")
-        }
-        other => format!("{name}: {other}"),
-    };
-    CommandError::new(escape_control(&message)).therefore(CONSEQUENCE)
-}
-
-fn selection_error(error: &SelectionError) -> CommandError {
-    let hint = match error {
-        SelectionError::NoHost { similar: Some(name), .. } => Some(format!("did you mean {name}?")),
-        SelectionError::NoGroup { similar: Some(name), .. } => Some(format!("did you mean @{name}?")),
-        SelectionError::NoInventory(_) => {
-            Some(format!("write the hosts to {INVENTORY}, or name a file with `--inventory`"))
-        }
-        SelectionError::NoHost { .. } | SelectionError::NoMatch(_) => {
-            Some("add the host to the inventory, or write its name as it is there".to_owned())
-        }
-        _ => None,
-    };
-    CommandError::of(error).with_code(ccm_runtime::ExitCode::Usage).therefore(CONSEQUENCE).hints(hint)
 }

@@ -13,7 +13,9 @@ use ccm_runtime::release::{BuildError, BuiltBundle};
 use ccm_runtime::{ManifestSource, RunMode, Session};
 
 use super::command;
-use crate::arguments::{DataArguments, EnvironmentArguments, FactArguments, PushArguments, ValueArguments};
+use crate::arguments::{
+    DataArguments, EnvironmentArguments, FactArguments, IdentityArguments, PushArguments, ValueArguments,
+};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -105,6 +107,7 @@ async fn packed(arguments: &PushArguments, session: &Session, console: &Console)
         data: DataArguments::default(),
         facts: FactArguments::default(),
         environment: EnvironmentArguments::default(),
+        identity: IdentityArguments::default(),
     };
     let manifests: Vec<_> = arguments.manifest.iter().cloned().collect();
     let request = FromRequest {

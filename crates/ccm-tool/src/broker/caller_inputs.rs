@@ -66,6 +66,12 @@ impl Doors for CallerDoors {
         Err(CredentialError::NotSet)
     }
 
+    /// Refuses the key of the machine: what it opens may be for others than the caller.
+    fn host_key(&self, path: &Path, _limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
+        let source = io::ErrorKind::PermissionDenied.into();
+        Err(ConfigurationError::Read { path: path.to_owned(), source })
+    }
+
     fn dotenv(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
         if self.is_beside_text(path) { Ok(None) } else { SystemDoors.dotenv(path, limit) }
     }
@@ -150,4 +156,39 @@ pub(super) fn differs(manifest: &str) -> ToolAnswer {
 /// Returns the directory of custom facts that root and callers share.
 fn of_system() -> CustomFacts {
     CustomFacts { user: None, ..CustomFacts::of_this_user() }
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_runtime::{GivenValues, ManifestSource};
+
+    use super::*;
+
+    const ENCRYPTED: &str = "\
+data:
+  # @encrypted
+  password: |
+    -----BEGIN AGE ENCRYPTED FILE-----
+    YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5IGNzU0VrQSAveTB4
+    dXllclFjbGNJL2FJd295NmxEaWxUNFZ5RXE3UnBTRXBDcE9BSTJZClV0UGNRRGdD
+    S2RMMzhYUzZaVlYxMktvVE1nU2JnMWFCaGE0WEtWUFJiQVUKLS0tIFU5dDMvdHlx
+    ZnBSMmpvTFRTaHowZkR0Y1MyZElKWmF3eGFZSTk5NzRlcjQKmc2YfItUElsqdOsC
+    KUHWst8cBEHA3MlUu4XezTVWGETf
+    -----END AGE ENCRYPTED FILE-----
+ccm: {resources: []}
+";
+
+    #[test]
+    fn a_caller_opens_nothing_with_the_key_of_the_machine() {
+        let path = PathBuf::from("/m/site.yaml");
+        let given = Some((path.clone(), ENCRYPTED.to_owned()));
+        let doors = CallerDoors { given, environment: None };
+        let bounds = bounds(&Canceller::default());
+        let session =
+            Session::open(Config { doors: Box::new(doors), bounds: Some(bounds), ..Config::default() });
+        let source = ManifestSource::File(path);
+        let input = session.read(source, &GivenValues::default(), 1 << 20).expect("a manifest");
+        let errors = session.load(&input).map(drop).expect_err("a key that can't be read");
+        assert!(errors.text().contains("permission denied"), "{}", errors.text());
+    }
 }

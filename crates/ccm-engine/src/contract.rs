@@ -14,6 +14,7 @@ use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::BoundResource;
+use crate::export::DynExport;
 use crate::harness::default_launch;
 use crate::health::{ProbeRequest, Probed};
 use crate::state_cache::Suitabilities;
@@ -24,6 +25,9 @@ pub trait ResourceType: TypeSpec + Sync {
     /// Returns the binder of the resources of the type to providers. `None` for a type whose resources are
     /// the nodes of groups ([`TypeSpec::child_manifest`]): the engine handles groups itself.
     fn binder(&self) -> Option<&dyn Binder>;
+
+    /// Returns the part of the type that reads what is there.
+    fn exporter(&self) -> &dyn DynExport;
 }
 
 /// Binds the resources of a type to providers.

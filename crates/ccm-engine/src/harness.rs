@@ -55,7 +55,7 @@ pub(crate) fn default_launch(directory: &Path) -> Launch {
 }
 
 /// Does a part of a step with access to the machine. Every error, including a bug, is a failure of its resource.
-async fn in_context(
+pub(crate) async fn in_context(
     step: &ResourceStep<'_>,
     mut result: StepResult,
     on_line: &mut dyn FnMut(Stream, &str),

@@ -36,6 +36,7 @@ mod batch;
 mod bound_resource;
 mod claim_index;
 mod contract;
+mod export;
 mod gate;
 mod groups;
 mod harness;
@@ -59,6 +60,10 @@ pub use bound_resource::{BoundResource, DynProvider, bind};
 pub use contract::{
     Binder, Context, Decision, Described, ManagedExtent, ManagedPath, Provider, ReadPurpose, ResourceKind,
     ResourceType, Rule, Suitability, Trigger, Verified,
+};
+pub use export::{
+    DynExport, Export, ExportRemark, ExportedState, ExportedValue, InstanceScope, Instances, NotExported,
+    NotExportedKind,
 };
 pub use gate::{
     ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, OpenGate, PlannedChange, Verdict,

@@ -5,15 +5,20 @@ use ccm_properties::{PropertyError, TypeSpec, TypedResource, decode};
 
 use crate::bound_resource::{BoundResource, DynProvider, bind};
 use crate::contract::{Binder, ResourceKind, ResourceType};
+use crate::export::{DynExport, Export};
 use crate::state_cache::Suitabilities;
 
 impl<T, K> ResourceType for T
 where
-    T: TypeSpec + TypedResource<Provider = dyn DynProvider<K>> + Sync,
+    T: TypeSpec + TypedResource<Provider = dyn DynProvider<K>> + Export + Sync,
     K: ResourceKind<Properties = T::Desired>,
 {
     fn binder(&self) -> Option<&dyn Binder> {
         Some(self)
+    }
+
+    fn exporter(&self) -> &dyn DynExport {
+        self
     }
 }
 

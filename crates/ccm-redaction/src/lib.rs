@@ -14,6 +14,7 @@ mod filter;
 mod index;
 mod parts;
 mod prefixes;
+mod probable;
 #[cfg(test)]
 mod reference;
 mod secrets;
@@ -29,6 +30,7 @@ use ccm_model::MIN_SECRET_LENGTH;
 
 use index::{FormIndex, FoundForms};
 
+pub use probable::is_probably_secret;
 pub use secrets::Secrets;
 pub use stream::StreamRedactor;
 

@@ -4,6 +4,7 @@ pub(crate) mod accounts;
 pub(crate) mod backup;
 #[cfg(feature = "archive")]
 pub(crate) mod checksum_list;
+pub(crate) mod crontabs;
 pub(crate) mod diff;
 pub(crate) mod later_commands;
 pub(crate) mod mounts;

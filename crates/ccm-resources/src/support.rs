@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod decision_table;
+pub(crate) mod export;
 pub(crate) mod file_failure;
 pub(crate) mod left_running;
 pub(crate) mod mark;

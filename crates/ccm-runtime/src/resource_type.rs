@@ -2,7 +2,8 @@
 #![doc = include_str!("resource_type.md")]
 
 pub use ccm_engine::{
-    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
+    Context, Decision, Described, DynProvider, Export, ExportRemark, ExportedState, ExportedValue, InstanceScope,
+    Instances, NotExported, NotExportedKind, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
     Suitability, Trigger, Verified,
 };
 pub use ccm_host::{

@@ -5,7 +5,7 @@ pub(crate) mod install_section;
 pub(crate) mod one_command;
 pub(crate) mod systemctl;
 pub(crate) mod unit_check;
-mod unit_words;
+pub(crate) mod unit_words;
 pub(crate) mod units;
 
 use std::path::Path;

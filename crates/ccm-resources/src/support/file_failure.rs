@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{ChangedPart, FileError, Files};
+use ccm_host::{ChangedPart, FileError, Files, WalkStep};
 use ccm_model::{Failure, MissingPrerequisite};
 
 /// Returns the failure for an error of the files, with a hint where there is one.
@@ -21,6 +21,15 @@ pub(crate) fn file_failure(error: &FileError) -> Failure {
         FileError::MountPoint(path) => Failure { changed: failure.changed, ..mount_point(path) },
         _ => failure,
     }
+}
+
+/// Returns the names in a directory, sorted; none if the directory does not exist.
+pub(crate) fn names_in(directory: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
+    let found = files.walk(directory, &|_, _| WalkStep::List).map_err(|error| file_failure(&error))?;
+    let names = found.into_iter().flatten().filter_map(|entry| entry.path.to_str().map(str::to_owned));
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Returns the failure for a link of a user who is not trusted.

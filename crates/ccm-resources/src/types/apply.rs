@@ -3,14 +3,21 @@
 
 mod properties;
 
-use ccm_engine::{Binder, ResourceType};
+use ccm_engine::{Binder, DynExport, ResourceType};
 use ccm_model::{Node, Resource};
 use ccm_properties::{ChildManifest, PropertyError, Providers, TypeSpec, TypedResource, decode};
 
+use crate::support::export::without_state;
 use properties::ApplyProperties;
 
 #[derive(Debug)]
 pub(crate) struct ApplyType;
+
+without_state!(
+    ApplyType,
+    "an `apply` is a manifest, and leaves no state that could be read",
+    "name the resources of the manifest"
+);
 
 impl TypedResource for ApplyType {
     type Written = ApplyProperties;
@@ -43,5 +50,9 @@ impl TypeSpec for ApplyType {
 impl ResourceType for ApplyType {
     fn binder(&self) -> Option<&dyn Binder> {
         None
+    }
+
+    fn exporter(&self) -> &dyn DynExport {
+        self
     }
 }

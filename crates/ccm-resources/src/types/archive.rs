@@ -16,6 +16,7 @@ use ccm_properties::{
 };
 
 use crate::parts::unread_names;
+use crate::support::export::without_state;
 use crate::support::plain_transport::unprotected_host;
 use crate::support::values::canonical_path::is_canonical;
 use crate::support::web_pages::shown_file;
@@ -26,6 +27,12 @@ use properties::ArchiveProperties;
 
 #[derive(Debug)]
 pub(crate) struct ArchiveType;
+
+without_state!(
+    ArchiveType,
+    "nobody knows from which archive files were extracted",
+    "export the files: `ccm resource file PATH`"
+);
 
 impl TypedResource for ArchiveType {
     type Written = ArchiveProperties;

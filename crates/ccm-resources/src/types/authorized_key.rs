@@ -1,6 +1,7 @@
 //! The `authorized_key` resource: a public key that may log in as a user.
 
 mod decide;
+mod export;
 mod posix_keys;
 mod properties;
 

@@ -12,11 +12,18 @@ use ccm_properties::{
 
 use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, unread_path};
 use crate::parts::validator::VALIDATE;
+use crate::support::export::without_state;
 use desired::DesiredBlock;
 use properties::BlockProperties;
 
 #[derive(Debug)]
 pub(crate) struct BlockType;
+
+without_state!(
+    BlockType,
+    "a `block` is a part of a file, which can't be told from the other lines",
+    "export the file: `ccm resource file PATH`"
+);
 
 impl TypedResource for BlockType {
     type Written = BlockProperties;

@@ -5,6 +5,7 @@ mod crontab;
 mod decide;
 mod desired;
 mod environment;
+mod export;
 mod fields;
 mod nickname;
 mod properties;

@@ -46,10 +46,17 @@ use executor::ExecutorSettings;
 use properties::ExecProperties;
 use provider::ExecProvider;
 
+use crate::support::export::without_state;
 use crate::support::needs::needed_program;
 
 #[derive(Debug)]
 pub(crate) struct ExecType;
+
+without_state!(
+    ExecType,
+    "an `exec` is a command, and leaves no state that could be read",
+    "name the files, packages or services that the command changes"
+);
 
 impl TypedResource for ExecType {
     type Written = ExecProperties;

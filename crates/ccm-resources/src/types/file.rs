@@ -8,7 +8,9 @@ mod desired;
 mod details;
 #[cfg(feature = "archive")]
 mod download;
+mod export;
 mod link;
+mod made_by_hand;
 mod many;
 mod new_content;
 mod posix;

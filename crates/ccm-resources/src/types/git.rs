@@ -4,6 +4,7 @@ mod checkout;
 mod clone;
 mod decide;
 mod desired;
+mod export;
 mod git_errors;
 mod git_tool;
 mod properties;

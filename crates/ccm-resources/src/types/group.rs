@@ -1,6 +1,7 @@
 //! The group resource: a group of this machine, with its number and members.
 
 mod decide;
+mod export;
 mod properties;
 mod shadow_groups;
 

@@ -1,6 +1,7 @@
 //! The host resource: a host of `/etc/hosts`.
 
 mod decide;
+mod export;
 mod hosts_file;
 mod posix_hosts;
 mod properties;

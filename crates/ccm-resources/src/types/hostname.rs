@@ -1,6 +1,7 @@
 //! The hostname resource: the name of the machine, now and after a boot.
 
 mod decide;
+mod export;
 mod posix_hostname;
 
 use ccm_engine::DynProvider;

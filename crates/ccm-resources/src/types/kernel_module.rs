@@ -1,6 +1,7 @@
 //! The `kernel_module` resource: a module of the kernel, now and after a boot.
 
 mod decide;
+mod export;
 mod kmod;
 mod module_files;
 mod properties;

@@ -13,11 +13,18 @@ use ccm_properties::{
 
 use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, unread_path};
 use crate::parts::validator::VALIDATE;
+use crate::support::export::without_state;
 use desired::{DesiredLine, group_reference};
 use properties::LineProperties;
 
 #[derive(Debug)]
 pub(crate) struct LineType;
+
+without_state!(
+    LineType,
+    "a `line` is a part of a file, which can't be told from the other lines",
+    "export the file: `ccm resource file PATH`"
+);
 
 impl TypedResource for LineType {
     type Written = LineProperties;

@@ -1,6 +1,7 @@
 //! The locale resource: the language and the formats of the machine.
 
 mod decide;
+mod export;
 mod posix_locale;
 mod properties;
 mod settings_file;

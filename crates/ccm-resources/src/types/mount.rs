@@ -2,6 +2,7 @@
 
 mod decide;
 mod desired;
+mod export;
 mod fstab;
 mod mount_options;
 mod properties;

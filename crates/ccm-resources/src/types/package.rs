@@ -3,6 +3,7 @@
 mod change;
 mod decide;
 mod desired;
+mod export;
 mod index_age;
 mod properties;
 mod provider;

@@ -1,6 +1,7 @@
 //! The `package_hold` resource: a package that keeps its version.
 
 mod decide;
+mod export;
 mod hold_provider;
 mod properties;
 

@@ -7,6 +7,7 @@ mod decide;
 mod desired;
 mod dnf_entries;
 mod dnf_repos;
+mod export;
 mod properties;
 mod repository_provider;
 mod rivals;

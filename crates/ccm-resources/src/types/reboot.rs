@@ -8,6 +8,7 @@ use ccm_engine::DynProvider;
 use ccm_model::{Diagnostic, DiagnosticKind, Resource};
 use ccm_properties::{CheckInput, PropertyError, Providers, TypeSpec, TypedResource};
 
+use crate::support::export::without_state;
 use decide::{DesiredReboot, RebootKind};
 use properties::{RebootCause, RebootProperties};
 use systemd_reboot::SystemdReboot;
@@ -17,6 +18,12 @@ const MESSAGE: &str = "ccm reboots this machine";
 
 #[derive(Debug)]
 pub(crate) struct RebootType;
+
+without_state!(
+    RebootType,
+    "a `reboot` is an action, and leaves no state that could be read",
+    "write the resource by hand"
+);
 
 impl TypedResource for RebootType {
     type Written = RebootProperties;

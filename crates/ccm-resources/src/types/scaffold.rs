@@ -14,6 +14,7 @@ use ccm_properties::{
 
 use crate::parts::tree;
 use crate::parts::validator::POST;
+use crate::support::export::without_state;
 use decide::ScaffoldResource;
 use desired::DesiredScaffold;
 use properties::ScaffoldProperties;
@@ -24,6 +25,12 @@ const PARTIALS: &str = "_partials";
 
 #[derive(Debug)]
 pub(crate) struct ScaffoldType;
+
+without_state!(
+    ScaffoldType,
+    "the files of a `scaffold` can't be told from other files",
+    "export the files: `ccm resource file PATH`"
+);
 
 impl TypedResource for ScaffoldType {
     type Written = ScaffoldProperties;

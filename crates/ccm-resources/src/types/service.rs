@@ -4,6 +4,7 @@ mod absence;
 mod decide;
 mod desired;
 mod enablement;
+mod export;
 mod properties;
 mod rules;
 mod show;

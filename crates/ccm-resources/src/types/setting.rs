@@ -22,6 +22,7 @@ use ccm_properties::{
 
 use crate::parts::text::{PartEditor, PartKind, detached, path_claim, path_of, shown, unread_path};
 use crate::parts::validator::VALIDATE;
+use crate::support::export::without_state;
 use desired::DesiredSetting;
 use format::{Format, Syntax};
 use properties::SettingProperties;
@@ -29,6 +30,12 @@ use written::section_name;
 
 #[derive(Debug)]
 pub(crate) struct SettingType;
+
+without_state!(
+    SettingType,
+    "a `setting` is a part of a file, which can't be told from the other lines",
+    "export the file: `ccm resource file PATH`"
+);
 
 impl TypedResource for SettingType {
     type Written = SettingProperties;

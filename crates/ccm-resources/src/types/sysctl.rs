@@ -2,6 +2,7 @@
 
 mod boot_files;
 mod decide;
+mod export;
 mod parameter_file;
 mod procfs;
 mod properties;

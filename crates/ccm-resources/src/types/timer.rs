@@ -2,6 +2,7 @@
 
 mod decide;
 mod desired;
+mod export;
 mod properties;
 mod systemd_timers;
 mod units;

@@ -1,6 +1,7 @@
 //! The timezone resource: the time zone of the machine.
 
 mod decide;
+mod export;
 mod posix_timezone;
 
 use ccm_engine::DynProvider;

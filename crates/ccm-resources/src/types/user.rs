@@ -5,6 +5,7 @@ mod changes;
 mod decide;
 mod desired;
 mod expiry;
+mod export;
 mod home;
 mod properties;
 mod shadow_users;

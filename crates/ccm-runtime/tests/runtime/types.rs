@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
     Action, Context, Decision, Described, DynProvider, Failure, FailureKind, FileAttributes, NewContent,
-    NewFile, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text, Trigger,
+    NewFile, Export, ExportedState, InstanceScope, Instances, NotExported, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text, Trigger,
     TypeSpec, TypedResource, Verb, Verified, properties,
 };
 use ccm_runtime::{Config, Outcome, RunMode, Session};
@@ -45,6 +45,16 @@ impl<const IS_FILE: bool> TypedResource for GreetingType<IS_FILE> {
 }
 
 impl<const IS_FILE: bool> TypeSpec for GreetingType<IS_FILE> {}
+
+impl<const IS_FILE: bool> Export for GreetingType<IS_FILE> {
+    async fn instances(&self, _: InstanceScope, _: &mut Context<'_>) -> Result<Instances, NotExported> {
+        Ok(Instances::default())
+    }
+
+    async fn export(&self, _: &str, _: &mut Context<'_>) -> Result<Option<ExportedState>, NotExported> {
+        Ok(None)
+    }
+}
 
 struct Greeting {
     path: PathBuf,

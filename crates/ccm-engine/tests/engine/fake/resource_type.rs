@@ -1,6 +1,9 @@
 //! The fake type, as the loader and the engine see it.
 
-use ccm_engine::{Binder, BoundResource, DynProvider, ResourceType, Suitabilities, bind};
+use ccm_engine::{
+    Binder, BoundResource, Context, DynExport, DynProvider, Export, ExportedState, InstanceScope, Instances,
+    NotExported, ResourceType, Suitabilities, bind,
+};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
 use ccm_properties::{
     CheckInput, FilledExtent, FilledPath, MayProvide, PropertySpec, Providers, TypeDeclaration, TypeSpec,
@@ -73,6 +76,21 @@ impl TypeDeclaration for FakeType {
 impl ResourceType for FakeType {
     fn binder(&self) -> Option<&dyn Binder> {
         Some(self)
+    }
+
+    fn exporter(&self) -> &dyn DynExport {
+        self
+    }
+}
+
+/// What is there is one thing, whose names a caller chooses.
+impl Export for FakeType {
+    async fn instances(&self, _: InstanceScope, _: &mut Context<'_>) -> Result<Instances, NotExported> {
+        Ok(Instances::default())
+    }
+
+    async fn export(&self, _: &str, _: &mut Context<'_>) -> Result<Option<ExportedState>, NotExported> {
+        Ok(None)
     }
 }
 

@@ -101,6 +101,16 @@ impl LocalAccounts {
         accounts
     }
 
+    /// Returns all users, in the order of the file.
+    pub(crate) fn users(&self) -> impl Iterator<Item = &PasswdLine> {
+        self.users.iter().map(|user| &**user)
+    }
+
+    /// Returns all groups, in the order of the file.
+    pub(crate) fn groups(&self) -> &[GroupLine] {
+        &self.groups
+    }
+
     pub(crate) fn user(&self, name: &str) -> Option<&Rc<PasswdLine>> {
         self.user_names.get(name).map(|index| &self.users[*index])
     }

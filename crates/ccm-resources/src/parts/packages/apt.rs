@@ -1,6 +1,7 @@
 //! Provider apt, for Debian and its derivatives.
 
 mod dpkg_database;
+mod dpkg_status;
 mod policy;
 pub(super) mod version;
 
@@ -20,6 +21,7 @@ use super::tool_command::{ToolCommand, query};
 use super::version::VersionScheme;
 use crate::support::program::ProgramScope;
 use dpkg_database::DpkgDatabase;
+pub(super) use dpkg_status::{StatusEntry, installed_entries};
 use policy::{AptPolicy, VirtualPackages};
 
 const APT_GET: &str = "/usr/bin/apt-get";
@@ -31,14 +33,14 @@ const FORMAT: &str = "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${
     Provides: ${Provides}\\n\\n";
 
 const APT_MARK: &str = "/usr/bin/apt-mark";
-const STATUS: &str = "/var/lib/dpkg/status";
+pub(super) const STATUS: &str = "/var/lib/dpkg/status";
 /// Directory of updates that are not in the status file yet.
 const UPDATES: &str = "/var/lib/dpkg/updates";
 /// First file in that directory. It exists only while dpkg runs or after it was interrupted.
 const FIRST_UPDATE: &str = "/var/lib/dpkg/updates/0000";
 /// Message of apt about an interrupted dpkg.
 const INTERRUPTED: &str = "dpkg was interrupted";
-const MAX_STATUS_SIZE: u64 = 256 << 20;
+pub(super) const MAX_STATUS_SIZE: u64 = 256 << 20;
 const MAX_NAMES_PER_QUERY: usize = 1500;
 
 pub(crate) struct Apt;

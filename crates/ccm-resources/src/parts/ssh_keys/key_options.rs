@@ -55,9 +55,33 @@ pub(super) fn length(line: &[u8]) -> usize {
     line.len()
 }
 
+/// Splits options at commas that are not quoted.
+pub(crate) fn split(options: &str) -> Vec<String> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    for character in options.chars() {
+        match character {
+            ',' if !is_quoted => parts.push(std::mem::take(&mut part)),
+            other => {
+                is_quoted ^= other == '"' && !(is_quoted && is_escaped);
+                part.push(other);
+            }
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    parts.push(part);
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_are_split_at_commas_outside_of_quotes() {
+        let split = split(r#"no-pty,command="a, \"b, c\" d",from="10.0.0.0/8,::1""#);
+        assert_eq!(split, ["no-pty", r#"command="a, \"b, c\" d""#, r#"from="10.0.0.0/8,::1""#]);
+    }
 
     #[test]
     fn options_are_checked() {

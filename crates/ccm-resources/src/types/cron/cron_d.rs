@@ -12,7 +12,7 @@ use crate::parts::text::{TextFile, lines, replace, shown};
 use crate::support::file_failure::{check_replaceable, file_failure};
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
 
-const DIRECTORY: &str = "/etc/cron.d";
+pub(super) const DIRECTORY: &str = "/etc/cron.d";
 const MODE: u32 = 0o644;
 
 /// First line of each file, by which ccm knows its own files.
@@ -118,12 +118,12 @@ pub(super) fn is_user_missing(job: &DesiredJob, context: &Context<'_>) -> Result
 }
 
 /// Returns `true` for a file that ccm wrote, and for an empty one, which has no job.
-fn is_own(content: &[u8]) -> bool {
+pub(super) fn is_own(content: &[u8]) -> bool {
     lines(content).next().is_none_or(|first| first == COMMENT.as_bytes())
 }
 
 /// Reads the variables, the user and the entry of a file that has nothing else.
-fn parse_file(content: &[u8]) -> Option<(Vec<String>, String, CronEntry)> {
+pub(super) fn parse_file(content: &[u8]) -> Option<(Vec<String>, String, CronEntry)> {
     let mut lines = lines(content.strip_suffix(b"\n")?);
     lines.next().filter(|line| *line == COMMENT.as_bytes())?;
     let mut environment = Vec::new();

@@ -12,6 +12,7 @@ use ccm_model::{Claim, ClaimKind, Failure, FailureKind, sha256};
 use super::cron_d::{has_daemon, is_user_missing};
 use super::decide::{CronState, StrangerJob, parse_entry};
 use super::desired::{CronEntry, DesiredJob};
+use crate::parts::crontabs::CRONTABS;
 use crate::parts::text::{TextLines, check_encoding, lines};
 use crate::support::file_failure::check_replaceable_by_program;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
@@ -24,12 +25,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const MARKER: &str = "# ccm cron: ";
 const CHECKSUM_DIGITS: usize = 16;
 
-/// Directories of the crontabs of users: on the Debian family, and on the Red Hat family.
-const DIRECTORIES: [&str; 2] = ["/var/spool/cron/crontabs", "/var/spool/cron"];
-
 /// Returns the claims of a job: the job, and a part of the crontab, which is at one of two paths.
 pub(super) fn claims<'r>(user: &str, name: &str) -> Vec<Claim<'r>> {
-    let crontabs = DIRECTORIES.map(|directory| Claim::part_of_file(format!("{directory}/{user}")));
+    let crontabs = CRONTABS.map(|directory| Claim::part_of_file(format!("{directory}/{user}")));
     let job = Claim::exclusive(ClaimKind::CrontabJob, format!("{user}: {name}"));
     crontabs.into_iter().chain([job]).collect()
 }
@@ -96,7 +94,7 @@ impl Provider<Object<DesiredJob>> for Crontab {
 /// Returns the failure of a change that crontab can't make, because it replaces the file of the user.
 fn check_spool(job: &DesiredJob, files: &dyn Files) -> Result<(), Failure> {
     let directory =
-        DIRECTORIES.into_iter().map(Path::new).find(|path| files.is_directory(path).unwrap_or(false));
+        CRONTABS.into_iter().map(Path::new).find(|path| files.is_directory(path).unwrap_or(false));
     directory.map_or(Ok(()), |directory| check_replaceable_by_program(&directory.join(&job.user), files))
 }
 
@@ -140,6 +138,19 @@ impl FoundJob {
 fn comment(name: &str, entry: &[u8]) -> String {
     let checksum = sha256(entry);
     format!("{MARKER}{name} {}", checksum.get(..CHECKSUM_DIGITS).unwrap_or_default())
+}
+
+/// Returns the jobs of ccm in a crontab, each with its name. Entries that somebody changed are left out.
+pub(super) fn jobs_in(crontab: &[u8]) -> Vec<(String, CronEntry)> {
+    let lines = TextLines::of(crontab);
+    let job = |at: usize| {
+        let name = str::from_utf8(lines.get(at).strip_prefix(MARKER.as_bytes())?).ok()?.split(' ').next()?;
+        let entry = Some(lines.get(at + 1)).filter(|_| at + 1 < lines.len())?;
+        let is_signed = lines.get(at) == comment(name, entry).as_bytes();
+        let (_, parsed) = parse_entry(entry, false).filter(|_| is_signed)?;
+        Some((name.to_owned(), parsed))
+    };
+    lines.positions(is_comment).into_iter().filter_map(job).collect()
 }
 
 fn is_comment(line: &[u8]) -> bool {

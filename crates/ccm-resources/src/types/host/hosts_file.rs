@@ -44,6 +44,17 @@ impl HostsFile {
         Self { file, hosts }
     }
 
+    /// Returns the names of the hosts, in the order of the file.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for line in self.file.iter().filter_map(HostLine::parse) {
+            if !names.iter().any(|name| name.eq_ignore_ascii_case(&line.name)) {
+                names.push(line.name);
+            }
+        }
+        names
+    }
+
     /// Returns the lines of a host.
     pub(super) fn lines(&self, name: &str) -> &[HostLine] {
         self.hosts.get(&name.to_ascii_lowercase()).map_or(&[], Vec::as_slice)

@@ -13,7 +13,7 @@ use crate::support::program::Program;
 
 pub(super) const FILE: &str = "/etc/hostname";
 const KERNEL_OPTIONS: &str = "/proc/cmdline";
-const RUNNING: &str = "/proc/sys/kernel/hostname";
+pub(super) const RUNNING: &str = "/proc/sys/kernel/hostname";
 
 pub(crate) struct PosixHostname;
 

@@ -91,7 +91,7 @@ impl Provider<Object<DesiredModule>> for Kmod {
 /// Modules that are a part of the kernel.
 struct BuiltInModules(String);
 
-async fn activity(name: &str, context: &Context<'_>) -> Result<ModuleActivity, Failure> {
+pub(super) async fn activity(name: &str, context: &Context<'_>) -> Result<ModuleActivity, Failure> {
     let directory = Path::new(MODULES).join(name);
     let exists = |path: &Path| context.host.files.exists(path).unwrap_or(false);
     // Only what was loaded has this file.

@@ -17,6 +17,12 @@ pub(super) fn modprobe_file(module: &str) -> PathBuf {
     PathBuf::from(format!("/etc/modprobe.d/zz-ccm-{module}.conf"))
 }
 
+/// Returns the module that a file of ccm is about; `None` for a file of somebody else.
+pub(super) fn of_file_name(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".conf")?;
+    stem.strip_prefix("zz-ccm-").or_else(|| stem.strip_prefix("ccm-"))
+}
+
 /// Settings of a module for modprobe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModprobeSettings {

@@ -12,7 +12,7 @@ use crate::parts::text::TextFile;
 use crate::support::object_plan::{ObjectDifference, ObjectPlan, ObjectType};
 
 /// Variable with the locale.
-const LANG: &str = "LANG";
+pub(super) const LANG: &str = "LANG";
 
 /// Variable that overrides all others.
 const OVERRIDING: &str = "LC_ALL";

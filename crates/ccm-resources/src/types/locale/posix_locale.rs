@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose};
-use ccm_host::{Exit, Role};
+use ccm_host::{Exit, Files, Role};
 use ccm_model::Failure;
 
 use super::decide::{DesiredLocale, LocaleDifference, LocaleState, MissingLocale, SUPPORTED};
@@ -79,12 +79,15 @@ impl Provider<Object<DesiredLocale>> for PosixLocale {
     }
 }
 
+/// Returns the path of the file with the variables.
+pub(super) fn variables_file(files: &dyn Files) -> &'static str {
+    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
+    if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE }
+}
+
 /// Reads the file with the variables, and which locales are missing.
 async fn read(locale: &DesiredLocale, context: &Context<'_>) -> Result<LocaleState, Failure> {
-    let files = context.host.files;
-    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(false);
-    let path = if exists(DEBIAN_FILE) || exists(DEBIAN) { DEBIAN_FILE } else { FILE };
-    let file = TextFile::read(Path::new(path), context)?;
+    let file = TextFile::read(Path::new(variables_file(context.host.files)), context)?;
     // Only a warning depends on it.
     let environment = TextFile::read(Path::new(ENVIRONMENT), context).unwrap_or_default();
     let mut state = LocaleState { file, missing: Vec::new(), environment };

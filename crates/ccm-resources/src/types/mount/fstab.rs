@@ -47,6 +47,11 @@ impl Fstab {
         Self { file, lines }
     }
 
+    /// Returns all lines, in the order of the file.
+    pub(super) fn all(&self) -> Vec<FstabLine> {
+        self.file.iter().filter_map(FstabLine::parse).collect()
+    }
+
     /// Returns the spelling of a mount point that has lines: the given one, else another one of the same directory.
     /// `real` returns a path without links.
     pub(super) fn spelling<'f>(&'f self, mount_point: &'f str, real: impl Fn(&str) -> PathBuf) -> &'f str {

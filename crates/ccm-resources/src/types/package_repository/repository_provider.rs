@@ -104,6 +104,20 @@ impl<F: RepositoryFormat> Provider<Object<DesiredRepository>> for RepositoryProv
 struct PlannedDefinitions(RefCell<BTreeMap<PathBuf, String>>);
 
 impl<F: RepositoryFormat> RepositoryProvider<F> {
+    /// Reads the definition of a repository.
+    pub(super) fn definition_text(
+        format: &F,
+        name: &str,
+        context: &Context<'_>,
+    ) -> Result<Option<String>, Failure> {
+        text(&format.definition(name), MAX_DEFINITION, context)
+    }
+
+    /// Reads the key file of a repository.
+    pub(super) fn key_text(format: &F, name: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
+        text(&format.key(name), MAX_KEY, context)
+    }
+
     /// Finds definitions of the same repository in other files. Those that the manifest removes do not count.
     fn rivals(&self, repository: &DesiredRepository, definition: &str, context: &Context<'_>) -> Vec<Rival> {
         let own = self.0.definition(&repository.name);

@@ -10,8 +10,9 @@ use ccm_engine::Context;
 use ccm_host::WalkStep;
 
 use super::decide::DesiredParameter;
-use super::parameter_file::last_line;
+use super::parameter_file::{assignments, last_line};
 use super::properties::are_equal;
+use crate::parts::parameter_key::ParameterKey;
 
 /// Directories of the files. Of several files with one name, that in the first directory counts.
 const DIRECTORIES: [&str; 5] =
@@ -87,6 +88,18 @@ impl BootFiles {
         Self(found.collect())
     }
 
+    /// Returns the parameters that files below `/etc` set, each with the last of these files.
+    pub(super) fn of_administrator(&self) -> Vec<(ParameterKey, String, PathBuf)> {
+        let mut found: Vec<(ParameterKey, String, PathBuf)> = Vec::new();
+        for file in self.0.iter().filter(|file| file.path.starts_with("/etc")) {
+            for (key, value) in assignments(&file.content) {
+                found.retain(|(other, ..)| *other != key);
+                found.push((key, value, file.path.clone()));
+            }
+        }
+        found
+    }
+
     /// Returns what makes another value count than the one that a parameter is to have at boot.
     pub(super) fn later(&self, parameter: &DesiredParameter) -> Option<LaterLine> {
         let file = &*parameter.file;
@@ -127,7 +140,6 @@ fn rank(file: &Path) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::parameter_key::ParameterKey;
 
     fn later(files: &[(&str, &str)], file: &str) -> Option<String> {
         let files = files.iter().map(|(path, content)| BootFile {

@@ -71,6 +71,11 @@ impl ParameterFile {
     }
 }
 
+/// Returns the parameters that a content sets, in their order.
+pub(super) fn assignments(content: &[u8]) -> impl Iterator<Item = (ParameterKey, String)> {
+    lines(content).filter_map(line)
+}
+
 /// Returns the last line of a content that sets a parameter: its index, and its value.
 pub(super) fn last_line(content: &[u8], key: &ParameterKey) -> Option<(usize, String)> {
     let found = lines(content).enumerate().filter_map(|(index, text)| Some((index, line(text)?)));

@@ -11,6 +11,7 @@ use super::decide::{DesiredParameter, ParameterDifference, ParameterObstacle, Pa
 use super::parameter_file::ParameterFiles;
 use super::properties::{is_same, normalized};
 use crate::parts::mounts::{MountTable, MountedFilesystem};
+use crate::parts::parameter_key::ParameterKey;
 use crate::parts::text::shown;
 use crate::support::file_failure::file_failure;
 use crate::support::object_plan::{Object, ObjectPlan, ObjectType};
@@ -133,6 +134,20 @@ async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<Par
         };
     }
     Ok(state)
+}
+
+/// Returns the value of the kernel, with one blank between its parts; `None` if the kernel has no such parameter.
+pub(super) fn running_value(key: &ParameterKey, context: &Context<'_>) -> Result<Option<String>, Failure> {
+    let path = key.path();
+    match read_at_most(Some(&path), MAX_VALUE) {
+        Ok(value) => Ok(Some(normalized(&shown(&value)))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(_) if is_unreadable(&path, context) => {
+            Err(Failure::conflict(format!("kernel parameter `{key}` can only be written")))
+        }
+        Err(error) => Err(Failure::from_error(FailureKind::Read, &error)
+            .because_of(format!("kernel parameter `{key}` can't be read"))),
+    }
 }
 
 /// Returns `true` for a parameter that nobody may read.

@@ -60,7 +60,7 @@ pub(crate) enum LocalTime {
 
 impl LocalTime {
     /// Returns the zone that the link leads to.
-    fn zone(&self) -> Option<&str> {
+    pub(super) fn zone(&self) -> Option<&str> {
         match self {
             Self::Link(target) => target.to_str()?.split_once("/zoneinfo/").map(|(_, zone)| zone),
             _ => None,

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ccm_engine::{
-    Context, Decision, Described, DynProvider, Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
+    Context, Decision, Described, DynProvider, Export, ExportedState, InstanceScope, Instances, NotExported, Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
 };
 
 use ccm_model::{Action, DiagnosticKind, Failure, Resource, Verb};
@@ -41,6 +41,16 @@ impl TypedResource for MemoType {
         let colour = written.colour.unwrap_or(Colour("white")).0;
         let [text, label] = [written.text, written.label].map(Option::unwrap_or_default);
         Ok(format!("{} {label}: {copies} {colour} {text}", resource.id.name))
+    }
+}
+
+impl Export for MemoType {
+    async fn instances(&self, _: InstanceScope, _: &mut Context<'_>) -> Result<Instances, NotExported> {
+        Ok(Instances::default())
+    }
+
+    async fn export(&self, _: &str, _: &mut Context<'_>) -> Result<Option<ExportedState>, NotExported> {
+        Ok(None)
     }
 }
 

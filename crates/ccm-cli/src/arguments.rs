@@ -29,6 +29,7 @@ mod push;
 mod reference;
 #[cfg(feature = "archive")]
 mod release;
+mod resource;
 #[cfg(feature = "secrets")]
 mod secret;
 mod service;
@@ -86,6 +87,7 @@ pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use release::{
     ReleaseBuildArguments, ReleaseCommand, ReleaseShowArguments, ReleaseSignArguments, ReleaseVerifyArguments,
 };
+pub(crate) use resource::{ResourceArguments, ResourceFormat};
 #[cfg(feature = "secrets")]
 pub(crate) use secret::{
     KeyArguments, SecretCommand, SecretEditArguments, SecretEncryptArguments, SecretRekeyArguments,
@@ -196,6 +198,8 @@ pub(crate) enum CliCommand {
     History(HistoryArguments),
     /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
+    /// Show the present state of resources, or write a manifest that recreates it
+    Resource(Box<ResourceArguments>),
     /// Install, list, migrate or remove systemd timers that apply manifests
     Timer(InnerCommands<TimerCommand>),
     /// Build, sign, verify or show a release of manifests for many machines

@@ -45,6 +45,7 @@ mod push;
 mod reactor;
 #[cfg(feature = "archive")]
 mod release;
+mod resource;
 #[cfg(feature = "secrets")]
 mod secret;
 mod service;
@@ -135,6 +136,7 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Graph(graph) => show::graph(&graph, console),
         CliCommand::History(history) => history::run(&history, console),
         CliCommand::Status(status) => status::run(&status, console),
+        CliCommand::Resource(arguments) => resource::run(*arguments, console),
         CliCommand::Timer(command) => timer::run(&command.0, console),
         #[cfg(feature = "archive")]
         CliCommand::Release(command) => release::run(&command.0, arguments.verbose > 0, console),

@@ -30,6 +30,21 @@ pub trait Export {
         name: &str,
         context: &mut Context<'_>,
     ) -> Result<Option<ExportedState>, NotExported>;
+
+    /// Returns the resources that belong to one, in the order in which they come before it.
+    async fn related(&self, name: &str, context: &mut Context<'_>) -> Result<Vec<Related>, NotExported> {
+        let _ = (name, context);
+        Ok(Vec::new())
+    }
+}
+
+/// Resource that belongs to another one, and comes before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Type and name.
+    pub id: ResourceId,
+    /// `true` if a change of this resource triggers a refresh of the other one.
+    pub triggers: bool,
 }
 
 /// [`Export`] with boxed futures.
@@ -47,6 +62,13 @@ pub trait DynExport {
         name: &'a str,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Option<ExportedState>, NotExported>>;
+
+    /// Returns the resources that belong to one, as [`Export::related`] does.
+    fn related<'a>(
+        &'a self,
+        name: &'a str,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<Related>, NotExported>>;
 }
 
 impl<T: Export> DynExport for T {
@@ -64,6 +86,14 @@ impl<T: Export> DynExport for T {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Option<ExportedState>, NotExported>> {
         Box::pin(Export::export(self, name, context))
+    }
+
+    fn related<'a>(
+        &'a self,
+        name: &'a str,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<Related>, NotExported>> {
+        Box::pin(Export::related(self, name, context))
     }
 }
 

@@ -63,7 +63,7 @@ pub use contract::{
 };
 pub use export::{
     DynExport, Export, ExportRemark, ExportedState, ExportedValue, InstanceScope, Instances, NotExported,
-    NotExportedKind,
+    NotExportedKind, Related,
 };
 pub use gate::{
     ChangeRequest, CommandRequest, DynGate, Gate, GatedResource, OpenGate, PlannedChange, Verdict,

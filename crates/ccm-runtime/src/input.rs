@@ -231,7 +231,7 @@ impl Session {
         self.read_with(input.source.clone(), &input.values, input.max_size, (text, records))
     }
 
-    fn read_with(
+    pub(crate) fn read_with(
         &self,
         source: ManifestSource,
         values: &GivenValues,

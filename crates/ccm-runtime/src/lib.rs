@@ -161,6 +161,7 @@ mod reference_names;
 mod refusal;
 #[cfg(feature = "archive")]
 pub mod release;
+pub mod resource;
 pub mod resource_type;
 mod rule_file;
 mod run;

@@ -32,6 +32,22 @@ pub fn yaml(value: &Value) -> String {
     ccm_yaml::write(&written(value))
 }
 
+/// Returns a JSON document as YAML.
+pub fn yaml_document(json: &serde_json::Value) -> String {
+    ccm_yaml::write(&of_json(json))
+}
+
+fn of_json(json: &serde_json::Value) -> YamlValue {
+    match json {
+        serde_json::Value::String(text) => YamlValue::Text(text.clone()),
+        serde_json::Value::Array(values) => YamlValue::List(values.iter().map(of_json).collect()),
+        serde_json::Value::Object(map) => {
+            YamlValue::Map(map.iter().map(|(key, value)| (key.clone(), of_json(value))).collect())
+        }
+        other => YamlValue::Plain(other.to_string()),
+    }
+}
+
 /// Returns a value as a word without quotes. A list is JSON on one line.
 pub fn word(value: &Value) -> String {
     match value {

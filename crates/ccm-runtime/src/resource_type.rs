@@ -2,9 +2,9 @@
 #![doc = include_str!("resource_type.md")]
 
 pub use ccm_engine::{
-    Context, Decision, Described, DynProvider, Export, ExportRemark, ExportedState, ExportedValue, InstanceScope,
-    Instances, NotExported, NotExportedKind, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
-    Suitability, Trigger, Verified,
+    Context, Decision, Described, DynProvider, Export, ExportRemark, ExportedState, ExportedValue,
+    InstanceScope, Instances, NotExported, NotExportedKind, Provider, ReadPurpose, ResourceKind,
+    ResourceType, Rule, Suitability, Trigger, Verified,
 };
 pub use ccm_host::{
     Command, Executor, Exit, FileAttributes, FileError, FileInfo, FileKind, Files, Finished, HashPolicy,

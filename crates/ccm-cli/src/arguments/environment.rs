@@ -87,6 +87,7 @@ impl CliCommand {
             | Self::Approve(_)
             | Self::Audit(_)
             | Self::Check(_)
+            | Self::Resource(_)
             | Self::Facts(_)
             | Self::Hiera(_)
             | Self::Eval(_)

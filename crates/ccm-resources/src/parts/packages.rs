@@ -19,7 +19,7 @@ pub(crate) use dnf::Dnf;
 pub(crate) use installation::{Availability, Hold, Installation, Presence};
 pub(crate) use made_by_hand::{ignores, ignores_path, manual_packages};
 pub(crate) use names::{name_error, quoted_names, spellings, version_error};
-pub(crate) use owned_paths::{OwnedPaths, PathOrigin, owned_paths};
+pub(crate) use owned_paths::{OwnedPaths, PathOrigin, owned_paths, package_of};
 pub(crate) use package::{MAX_AGE_FOR_LATEST, Package, PackageEnsure, UpdateCache};
 pub(crate) use pacman::Pacman;
 pub(crate) use tool::{

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Action, Context, Decision, Described, DynProvider, Failure, FailureKind, FileAttributes, NewContent,
-    NewFile, Export, ExportedState, InstanceScope, Instances, NotExported, PropertyError, Provider, Providers, ReadPurpose, Resource, ResourceKind, Rule, Text, Trigger,
-    TypeSpec, TypedResource, Verb, Verified, properties,
+    Action, Context, Decision, Described, DynProvider, Export, ExportedState, Failure, FailureKind,
+    FileAttributes, InstanceScope, Instances, NewContent, NewFile, NotExported, PropertyError, Provider,
+    Providers, ReadPurpose, Resource, ResourceKind, Rule, Text, Trigger, TypeSpec, TypedResource, Verb,
+    Verified, properties,
 };
 use ccm_runtime::{Config, Outcome, RunMode, Session};
 use ccm_testkit::Scratch;

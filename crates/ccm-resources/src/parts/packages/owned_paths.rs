@@ -12,7 +12,10 @@ use md5::{Digest as _, Md5};
 
 use super::apt::{MAX_STATUS_SIZE, STATUS, StatusEntry, installed_entries};
 use super::tool::bytes;
-use crate::support::file_failure::file_failure;
+use crate::support::file_failure::{file_failure, names_in};
+
+/// Directories that are one on most systems, and two in the lists of packages.
+const MERGED: [(&str, &str); 2] = [("/usr/lib/", "/lib/"), ("/lib/", "/usr/lib/")];
 
 /// Directory with a list of files for each package.
 const LISTS: &str = "/var/lib/dpkg/info";
@@ -124,6 +127,23 @@ impl OwnedPaths {
     pub(crate) fn has_as_shipped(&self, path: &Path, context: &Context<'_>) -> bool {
         self.origin(path, context) == PathOrigin::Shipped
     }
+}
+
+/// Returns the package that brings a file; `None` if there is none.
+pub(crate) fn package_of(path: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
+    let files = context.host.files;
+    let other = MERGED.iter().find_map(|(one, other)| Some(format!("{other}{}", path.strip_prefix(one)?)));
+    let is_it =
+        |line: &[u8]| line == path.as_bytes() || other.as_ref().is_some_and(|other| line == other.as_bytes());
+    for list in names_in(Path::new(LISTS), files)? {
+        let Some(package) = list.strip_suffix(".list") else { continue };
+        let content =
+            files.content(&Path::new(LISTS).join(&list), MAX_LIST).map_err(|error| file_failure(&error))?;
+        if content.unwrap_or_default().split(|byte| *byte == b'\n').any(is_it) {
+            return Ok(Some(package.split(':').next().unwrap_or(package).to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 fn md5(content: &[u8]) -> String {

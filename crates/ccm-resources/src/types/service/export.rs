@@ -7,18 +7,22 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{
-    Context, Export, ExportedState, InstanceScope, Instances, NotExported, NotExportedKind, Suitability,
+    Context, Export, ExportedState, InstanceScope, Instances, NotExported, NotExportedKind, Related,
+    Suitability,
 };
+
+use ccm_model::ResourceId;
 
 use super::ServiceType;
 use super::desired::unit_name;
 use super::show::{Activity, Load, Unit};
 use super::systemd::show;
-use crate::parts::packages::ignores;
+use crate::parts::accounts::LocalAccounts;
+use crate::parts::packages::{PathOrigin, ignores, owned_paths, package_of};
 use crate::parts::systemd::suitability;
 use crate::parts::systemd::systemctl::Systemctl;
 use crate::parts::systemd::units::SYSTEM_UNITS;
-use crate::support::export::no_form;
+use crate::support::export::{is_personal, no_form};
 use crate::support::file_failure::names_in;
 
 /// Kinds of units that are exported as services.
@@ -76,6 +80,37 @@ impl Export for ServiceType {
         };
         state_of(&unit, &shown)
     }
+
+    async fn related(&self, name: &str, context: &mut Context<'_>) -> Result<Vec<Related>, NotExported> {
+        let unit = unit_name(name).map_err(|error| no_form(error.without_location().message))?;
+        related(&unit, context).await
+    }
+}
+
+/// Returns the package, the files and the user of a unit.
+async fn related(unit: &str, context: &Context<'_>) -> Result<Vec<Related>, NotExported> {
+    let systemctl = systemctl(context)?;
+    let Some(shown) = show(&[unit], &systemctl, context).await?.pop() else { return Ok(Vec::new()) };
+    let owned = owned_paths(context).await?;
+    let mut found = Vec::new();
+    let package = package_of(&shown.fragment_path, context)?;
+    if let Some(package) = &package {
+        found.push(Related { id: ResourceId::new("package", &**package), triggers: false });
+    }
+    let user = systemctl.query(&["show", "--property=User", "--value", "--", unit], context).await?;
+    if let Some(user) = LocalAccounts::of(context).await?.user(user.trim())
+        && user.uid != 0
+        && (is_personal(user.uid) || package.is_none())
+    {
+        found.push(Related { id: ResourceId::new("user", &*user.name), triggers: false });
+    }
+    let conffiles = package.iter().flat_map(|package| owned.conffiles_of(package)).map(str::to_owned);
+    let is_changed = |path: &String| owned.origin(Path::new(path), context) == PathOrigin::Changed;
+    let units = [shown.fragment_path].into_iter().chain(shown.drop_ins);
+    let is_own = |path: &String| path.starts_with("/etc/") && !owned.has(Path::new(path));
+    let files = conffiles.filter(is_changed).chain(units.filter(is_own));
+    found.extend(files.map(|path| Related { id: ResourceId::new("file", path), triggers: true }));
+    Ok(found)
 }
 
 fn systemctl(context: &Context<'_>) -> Result<Systemctl, NotExported> {

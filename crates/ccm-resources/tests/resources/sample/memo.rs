@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ccm_engine::{
-    Context, Decision, Described, DynProvider, Export, ExportedState, InstanceScope, Instances, NotExported, Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
+    Context, Decision, Described, DynProvider, Export, ExportedState, InstanceScope, Instances, NotExported,
+    Provider, ReadPurpose, ResourceKind, Rule, Trigger, Verified,
 };
 
 use ccm_model::{Action, DiagnosticKind, Failure, Resource, Verb};

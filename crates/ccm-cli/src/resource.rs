@@ -1,6 +1,6 @@
 //! `ccm resource`: the present state of resources, as text, as a document or as a manifest.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_runtime::model::escape_control;
@@ -10,20 +10,61 @@ use ccm_runtime::resource::{
 };
 use ccm_runtime::{ExitCode, Session, StopCause, printed, spawn};
 
-use crate::arguments::{ResourceArguments, ResourceFormat};
+use crate::arguments::{ResourceArguments, ResourceFormat, ValueArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult, signal_code};
 use crate::reactor::{SharedRun, supervise};
 use crate::{manifest, session};
 
+/// What the command is to do.
+struct ResourceRequest {
+    selection: ResourceSelection,
+    /// Manifest whose resources are left out, with its values.
+    against: Option<(PathBuf, ValueArguments, u64)>,
+    form: ResultForm,
+}
+
+/// Form of the result.
+enum ResultForm {
+    Shown(ResourceFormat),
+    /// A manifest, in a new directory if there is one.
+    Manifest(Option<PathBuf>),
+}
+
 /// Shows resources, or writes a manifest of them.
 pub(crate) fn run(arguments: ResourceArguments, console: &Console) -> CommandResult {
+    let ResourceArguments { type_name, names, with_related, .. } = arguments;
+    let selection = match type_name {
+        Some(type_name) => ResourceSelection::OfType { type_name, names, with_related },
+        None => ResourceSelection::MadeByHand,
+    };
+    let (values, max_size) = (arguments.values, arguments.limits.max_manifest_size);
+    let against = arguments.against.map(|path| (path, values, max_size));
+    let form = match arguments.manifest {
+        true => ResultForm::Manifest(arguments.out),
+        false => ResultForm::Shown(arguments.output.output.format),
+    };
+    execute(ResourceRequest { selection, against, form }, console)
+}
+
+/// Shows the resources of a type with these names.
+pub(crate) fn show(
+    type_name: &str,
+    names: Vec<String>,
+    format: ResourceFormat,
+    console: &Console,
+) -> CommandResult {
+    let selection = ResourceSelection::OfType { type_name: type_name.to_owned(), names, with_related: false };
+    execute(ResourceRequest { selection, against: None, form: ResultForm::Shown(format) }, console)
+}
+
+fn execute(request: ResourceRequest, console: &Console) -> CommandResult {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
     let config = session::config(console, None);
-    let command = ResourceCommand { arguments, shared: Arc::clone(&shared), console: console.clone() };
+    let command = ResourceCommand { request, shared: Arc::clone(&shared), console: console.clone() };
     runtime.block_on(async {
         let job = spawn(config, async move |session| Box::pin(command.run(session)).await)?;
         supervise(job, &signals, None, &shared).await
@@ -32,33 +73,29 @@ pub(crate) fn run(arguments: ResourceArguments, console: &Console) -> CommandRes
 
 /// The command in the thread of its session.
 struct ResourceCommand {
-    arguments: ResourceArguments,
+    request: ResourceRequest,
     shared: Arc<SharedRun>,
     console: Console,
 }
 
 impl ResourceCommand {
     async fn run(&self, session: Session) -> CommandResult {
-        let Self { arguments, shared, console } = self;
+        let Self { request, shared, console } = self;
         let session = session::with_notices(session, console);
-        let selection = match &arguments.type_name {
-            Some(type_name) => ResourceSelection::OfType {
-                type_name: type_name.clone(),
-                names: arguments.names.clone(),
-                with_related: arguments.with_related,
-            },
-            None => ResourceSelection::MadeByHand,
-        };
         shared.mark_loaded();
-        let mut state = session.present_state(&selection, &shared.canceller).await?;
-        if arguments.all {
+        let mut state = session.present_state(&request.selection, &shared.canceller).await?;
+        if request.selection == ResourceSelection::MadeByHand {
             session.without_described_files(&mut state);
         }
-        if let Some(path) = &arguments.against {
-            self.leave_out_managed(path, &session, &mut state)?;
+        if let Some((path, values, max_size)) = &request.against {
+            let input = session.read(manifest::source(path), &session::values(values), *max_size)?;
+            let loaded = manifest::load(console, &session, &input)?;
+            session.without_managed(&mut state, &loaded);
         }
-        let state =
-            if arguments.manifest { self.write_manifest(state, &session).await? } else { self.show(state)? };
+        let state = match &request.form {
+            ResultForm::Shown(format) => self.show(state, *format)?,
+            ResultForm::Manifest(out) => self.write_manifest(state, out.as_deref(), &session).await?,
+        };
         for unseen in &state.unseen {
             let hint = unseen.reason.hint.as_ref();
             console
@@ -72,21 +109,8 @@ impl ResourceCommand {
         })
     }
 
-    fn leave_out_managed(
-        &self,
-        path: &Path,
-        session: &Session,
-        state: &mut PresentState,
-    ) -> CommandResult<()> {
-        let values = session::values(&self.arguments.values);
-        let input = session.read(manifest::source(path), &values, self.arguments.limits.max_manifest_size)?;
-        let loaded = manifest::load(&self.console, session, &input)?;
-        session.without_managed(state, &loaded);
-        Ok(())
-    }
-
-    fn show(&self, state: PresentState) -> CommandResult<PresentState> {
-        let text = match self.arguments.output.output.format {
+    fn show(&self, state: PresentState, format: ResourceFormat) -> CommandResult<PresentState> {
+        let text = match format {
             ResourceFormat::Text => state.text(),
             ResourceFormat::Json => printed::document(&state.json()),
             ResourceFormat::Yaml => printed::yaml_document(&state.json()),
@@ -95,9 +119,14 @@ impl ResourceCommand {
         Ok(state)
     }
 
-    async fn write_manifest(&self, state: PresentState, session: &Session) -> CommandResult<PresentState> {
-        let options =
-            ManifestOptions { out: self.arguments.out.clone(), canceller: self.shared.canceller.clone() };
+    async fn write_manifest(
+        &self,
+        state: PresentState,
+        out: Option<&Path>,
+        session: &Session,
+    ) -> CommandResult<PresentState> {
+        let canceller = self.shared.canceller.clone();
+        let options = ManifestOptions { out: out.map(Path::to_owned), canceller };
         let written = session.export_manifest(state, &options).await?;
         match &written.path {
             Some(path) => {
@@ -122,7 +151,8 @@ impl ResourceCommand {
 
     /// Returns `true` if the state of a resource that the command line names is not exported.
     fn lacks_named(&self, state: &PresentState) -> bool {
-        let is_named = |name: &str| self.arguments.names.iter().any(|named| named == name);
+        let ResourceSelection::OfType { names, .. } = &self.request.selection else { return false };
+        let is_named = |name: &str| names.iter().any(|named| named == name);
         let mut of_type = state.resources.iter().filter(|resource| is_named(&resource.id.name));
         of_type.any(|resource| matches!(resource.state, ResourcePresence::NotExported(_)))
     }

@@ -14,15 +14,18 @@ use ccm_runtime::status::StatusError;
 use ccm_runtime::timer::UnitScope;
 use ccm_runtime::{ExitCode, Session, error_layers, printed};
 
-use crate::arguments::{StatusArguments, StatusCommand, StatusFormat};
+use crate::arguments::{ResourceFormat, StatusArguments, StatusCommand, StatusFormat};
 use crate::console::Console;
-use crate::error::CommandResult;
-use crate::{pause, session, state, timer};
+use crate::error::{CommandError, CommandResult};
+use crate::{pause, resource, session, state, timer};
 
 /// Shows the status, only the pending refreshes, or the result of a check.
 pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResult {
     if let Some(StatusCommand::Forget(forget)) = &arguments.command {
         return forget::run(forget, console);
+    }
+    if let Some(type_name) = &arguments.type_name {
+        return of_resources(type_name, arguments, console);
     }
     let session = session::open_with(console, &arguments.state);
     let now = SystemClock::new().now();
@@ -36,6 +39,19 @@ pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResu
     };
     warn_of_templates(arguments, &session, console);
     Ok(ExitCode::Success)
+}
+
+/// Shows resources as `ccm resource` does.
+fn of_resources(type_name: &str, arguments: &StatusArguments, console: &Console) -> CommandResult {
+    let format = match arguments.output.format {
+        StatusFormat::Text => ResourceFormat::Text,
+        StatusFormat::Json => ResourceFormat::Json,
+        StatusFormat::Prometheus => {
+            let error = CommandError::usage("the state of a resource has no form for Prometheus");
+            return Err(error.hint("use `--output json`"));
+        }
+    };
+    resource::show(type_name, arguments.names.clone(), format, console)
 }
 
 /// Warns root of enabled timers of the package's template.

@@ -91,6 +91,8 @@ pub fn is_probably_secret(text: &[u8]) -> bool {
     text.contains("PRIVATE KEY-----")
         || text.contains("PRIVATE KEY BLOCK-----")
         || text.contains("AGE-SECRET-KEY-")
+        // A key as JSON has its private part as `d`.
+        || text.contains("\"kty\"") && text.contains("\"d\"")
         || begins_one(&text, &HASHES, MIN_HASH)
         || begins_one(&text, &TOKENS, MIN_TOKEN)
         || text.match_indices("://").any(|(at, mark)| has_password(&text[at + mark.len()..]))
@@ -201,6 +203,7 @@ mod tests {
             "PresharedKey = q8w7e6r5t4",
             "aws_secret_access_key = wJalrXUtnFEMI",
             "x = AKIAIOSFODNN7EXAMPLE",
+            "{\"crv\": \"P-256\", \"d\": \"abc\", \"kty\": \"EC\"}",
         ] {
             assert!(is_probably_secret(text.as_bytes()), "{text}");
         }

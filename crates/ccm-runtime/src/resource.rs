@@ -6,6 +6,8 @@ mod manifest;
 mod reading;
 mod reproduction;
 mod selection;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io;

@@ -14,6 +14,7 @@ Examples:
   ccm status --check --max-age 2h                  check for a monitoring system
   ccm status --pending                             show what the next runs refresh
   ccm status forget /root/try.yaml                 leave a manifest out until it runs again
+  ccm status service nginx                         show the present state of a resource
   ccm status --output prometheus > ccm.prom.new && mv ccm.prom.new ccm.prom
 
 With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN). The last example
@@ -26,6 +27,14 @@ Documentation: /usr/share/doc/ccm/use/history.md, or docs/use/history.md";
 pub(crate) struct StatusArguments {
     #[command(subcommand)]
     pub command: Option<StatusCommand>,
+
+    /// Show the present state of a resource, as `ccm resource` does
+    #[arg(value_name = "TYPE", requires = "names", conflicts_with_all = ["check", "pending", "manifest"])]
+    pub type_name: Option<String>,
+
+    /// Names of the resources
+    #[arg(value_name = "NAME", requires = "type_name")]
+    pub names: Vec<String>,
 
     /// Check for a monitoring system: print one line, and exit with its level
     #[arg(long)]

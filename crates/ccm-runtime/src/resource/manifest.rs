@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use ccm_engine::{ExportRemark, ExportedState, ExportedValue};
 use ccm_host::{FileAttributes, FileError, Files};
 use ccm_model::{ResourceId, escape_control};
+use ccm_properties::TextSyntax;
 use ccm_yaml::YamlValue;
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ const FILES: &str = "files";
 const PRIVATE: u32 = 0o700;
 /// Maximum length of content that stands in the manifest, in bytes.
 const MAX_INLINE: usize = 8 << 10;
+/// Names that begin an expression in the text for a shell.
+const EXPRESSION_NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 /// Columns of an item of a list of resources.
 const ITEM: usize = 8;
 /// Columns of a property.
@@ -72,6 +75,7 @@ impl Session {
         };
         for resource in &mut state.resources {
             if let ResourcePresence::Present(exported) = &mut resource.state {
+                without_expression_names(&resource.id, exported, self);
                 place_contents(&resource.id, exported, out.as_mut())?;
             }
         }
@@ -185,7 +189,7 @@ pub(super) fn manifest_text(state: &PresentState, session: &Session) -> String {
             let _ = writeln!(body, "    - {current}:");
         }
         if is_listed {
-            item(&mut body, resource);
+            item(&mut body, resource, session);
         } else {
             left_out(&mut body, resource);
         }
@@ -220,7 +224,8 @@ fn left_out(body: &mut String, resource: &PresentResource) {
     }
 }
 
-fn item(body: &mut String, resource: &PresentResource) {
+fn item(body: &mut String, resource: &PresentResource, session: &Session) {
+    let shell_properties = shell_properties(&resource.id, session);
     let mut properties: Vec<(String, YamlValue)> = Vec::new();
     let mut push = |name: &str, value: YamlValue| properties.push((name.to_owned(), value));
     let mut remarks: &[ExportRemark] = &[];
@@ -233,8 +238,12 @@ fn item(body: &mut String, resource: &PresentResource) {
                 push("provider", YamlValue::Text(provider.to_owned()));
             }
             for (name, value) in &state.properties {
-                if let ExportedValue::Json(value) = value {
-                    push(name, yaml(value));
+                match value {
+                    ExportedValue::Json(Value::String(text)) if shell_properties.contains(name) => {
+                        push(name, YamlValue::Text(literal_braces(text)));
+                    }
+                    ExportedValue::Json(value) => push(name, yaml(value)),
+                    ExportedValue::Content { .. } => {}
                 }
             }
             remarks = &state.remarks;
@@ -302,7 +311,37 @@ fn yaml(value: &Value) -> YamlValue {
 
 /// Returns a text that a manifest takes as it is, without expressions in it.
 fn literal(text: &str) -> String {
-    text.replace("{{", "{{ \"{{\" }}").replace("${", "\\${")
+    literal_braces(text).replace("${", "\\${")
+}
+
+/// Returns a text for a shell that a manifest takes as it is: parameters of the shell are no expressions.
+fn literal_braces(text: &str) -> String {
+    text.replace("{{", "{{ \"{{\" }}")
+}
+
+/// Returns the properties of a resource whose text is for a shell.
+fn shell_properties(id: &ResourceId, session: &Session) -> Vec<&'static str> {
+    let Ok(found) = session.type_named(&id.type_name) else { return Vec::new() };
+    let of_shell = found.properties().iter().filter(|property| property.syntax == TextSyntax::Shell);
+    of_shell.map(|property| property.name).collect()
+}
+
+/// Leaves out texts for a shell whose parameters have the names of expressions: no manifest can have them.
+fn without_expression_names(id: &ResourceId, state: &mut ExportedState, session: &Session) {
+    let shell_properties = shell_properties(id, session);
+    let is_expression = |text: &str| EXPRESSION_NAMES.iter().any(|name| text.contains(&format!("${{{name}")));
+    let has_form = |(name, value): &(&'static str, ExportedValue)| match value {
+        ExportedValue::Json(Value::String(text)) => !shell_properties.contains(name) || !is_expression(text),
+        _ => true,
+    };
+    let (kept, without_form): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut state.properties).into_iter().partition(has_form);
+    state.properties = kept;
+    let reason = "it has a parameter of the shell with the name of an expression";
+    let remarks = without_form.into_iter();
+    state
+        .remarks
+        .extend(remarks.map(|(property, _)| ExportRemark::Unread { property, reason: reason.to_owned() }));
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::support::values::file_mode::is_world_readable;
 /// Maximum size of content that is exported.
 const MAX_CONTENT: u64 = 4 << 20;
 
+/// Rights to read of everybody but the owner.
+const OF_OTHERS: u32 = 0o044;
+
 /// Files whose content is a secret, whatever it looks like.
 const SECRET_FILES: [&str; 7] = [
     "/etc/shadow",
@@ -82,8 +85,10 @@ impl Export for FileType {
 /// Adds the content of a regular file, unless it is a secret or can't be read.
 fn content(state: ExportedState, path: &Path, info: &FileInfo, context: &Context<'_>) -> ExportedState {
     let unread = |reason: String| ExportRemark::Unread { property: "content", reason };
-    let is_secret = SECRET_FILES.iter().any(|secret| path.starts_with(secret));
-    if is_secret {
+    let is_setting = PRIVATE_SETTINGS.iter().chain(&CRONTABS).any(|setting| path.starts_with(setting));
+    let is_named = SECRET_FILES.iter().any(|secret| path.starts_with(secret));
+    // What only its owner may read is a key or a password more often than not.
+    if is_named || info.mode & OF_OTHERS == 0 && info.size > 0 && !is_setting {
         return state.remark(ExportRemark::Secret { property: "content" });
     }
     match context.host.files.content(path, MAX_CONTENT) {
@@ -91,8 +96,6 @@ fn content(state: ExportedState, path: &Path, info: &FileInfo, context: &Context
             state.remark(ExportRemark::Secret { property: "content" })
         }
         Ok(Some(content)) => {
-            let is_setting =
-                PRIVATE_SETTINGS.iter().chain(&CRONTABS).any(|setting| path.starts_with(setting));
             state.with_content("content", content, !is_world_readable(info.mode) && !is_setting)
         }
         Ok(None) => state.remark(unread(format!("it is larger than {} MiB", MAX_CONTENT >> 20))),

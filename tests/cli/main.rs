@@ -66,6 +66,7 @@ mod release_runs;
 mod releases;
 mod render;
 mod replaced_program;
+mod resource;
 mod schema;
 mod screens;
 mod secrets;

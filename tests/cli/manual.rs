@@ -189,7 +189,7 @@ fn tasks_about_the_system_are_done_once() {
 }
 
 /// Pages whose blocks are one session.
-const SESSIONS: [&str; 7] = [
+const SESSIONS: [&str; 8] = [
     "docs/start/sixty-seconds.md",
     "docs/start/tutorial.md",
     "docs/use/repository.md",
@@ -197,6 +197,7 @@ const SESSIONS: [&str; 7] = [
     "docs/use/from-puppet.md",
     "docs/use/policy.md",
     "docs/use/secrets-in-git.md",
+    "docs/use/adopt.md",
 ];
 const FIRST_PAGES: [&str; 3] =
     ["docs/use/cookbook/files.md", "docs/use/cookbook/commands.md", "docs/use/cookbook/many.md"];

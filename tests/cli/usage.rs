@@ -56,12 +56,20 @@ fn help_lists_the_options_of_each_command() {
         ),
         (
             "status",
-            "[OPTIONS]",
+            "[OPTIONS] [TYPE] [NAME]...",
             "--check --max-age --pending --manifest V Output --output --json Record --state-dir".into(),
         ),
         ("pause", "[OPTIONS]", "--for --reason --end V Output --output --json Record --state-dir".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output --json Record --state-dir".into()),
-        ("schema", "[OPTIONS]", "--events V Output --output --json".into()),
+        ("schema", "[OPTIONS]", "--events --resource V Output --output --json".into()),
+        (
+            "resource",
+            "[OPTIONS] <TYPE|--all> [NAME]...",
+            format!(
+                "--all --against --with-related V Data {inputs} --no-env Limits --max-manifest-size Output --manifest --out \
+                 --output --json --yaml"
+            ),
+        ),
         (
             "timer install",
             "[OPTIONS] [MANIFEST]",

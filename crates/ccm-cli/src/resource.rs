@@ -111,7 +111,7 @@ impl ResourceCommand {
 
     fn show(&self, state: PresentState, format: ResourceFormat) -> CommandResult<PresentState> {
         let text = match format {
-            ResourceFormat::Text => state.text(),
+            ResourceFormat::Text => state.text(self.is_list()),
             ResourceFormat::Json => printed::document(&state.json()),
             ResourceFormat::Yaml => printed::yaml_document(&state.json()),
         };
@@ -143,6 +143,13 @@ impl ResourceCommand {
             }
         }
         Ok(written.state)
+    }
+
+    fn is_list(&self) -> bool {
+        match &self.request.selection {
+            ResourceSelection::OfType { names, .. } => names.is_empty(),
+            ResourceSelection::MadeByHand => true,
+        }
     }
 
     fn print(&self, text: &str) -> CommandResult {

@@ -1,5 +1,6 @@
 //! `ccm graph` and `ccm schema`.
 
+use ccm_runtime::resource::present_state_schema;
 use ccm_runtime::{RenderFormat, schema_of_events};
 
 use crate::arguments::{GraphArguments, GraphFormat, SchemaArguments};
@@ -23,6 +24,12 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> CommandRes
 
 /// `ccm schema`.
 pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> CommandResult {
-    let schema = if arguments.events { schema_of_events() } else { session::open(console).schema() };
+    let schema = if arguments.events {
+        schema_of_events()
+    } else if arguments.resource {
+        present_state_schema()
+    } else {
+        session::open(console).schema()
+    };
     console.print(&format!("{schema:#}\n"))
 }

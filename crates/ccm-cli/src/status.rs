@@ -12,7 +12,7 @@ use ccm_runtime::model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::status::StatusError;
 use ccm_runtime::timer::UnitScope;
-use ccm_runtime::{ExitCode, Session, error_layers, printed};
+use ccm_runtime::{Config, ExitCode, Session, error_layers, printed};
 
 use crate::arguments::{ResourceFormat, StatusArguments, StatusCommand, StatusFormat};
 use crate::console::Console;
@@ -43,6 +43,17 @@ pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> CommandResu
 
 /// Shows resources as `ccm resource` does.
 fn of_resources(type_name: &str, arguments: &StatusArguments, console: &Console) -> CommandResult {
+    if arguments.names.is_empty() {
+        // The word may be a part of a value.
+        let shown =
+            type_name.split_once('=').map_or_else(|| type_name.to_owned(), |(key, _)| format!("{key}=…"));
+        let shown = escape_control(&shown);
+        let error = CommandError::usage(format!("unexpected argument '{shown}'"));
+        return Err(error.hint(match Session::open(Config::default()).type_names().contains(&type_name) {
+            true => format!("name a resource, or list all of them with `ccm resource {type_name}`"),
+            false => format!("write `--manifest {shown}`"),
+        }));
+    }
     let format = match arguments.output.format {
         StatusFormat::Text => ResourceFormat::Text,
         StatusFormat::Json => ResourceFormat::Json,

@@ -35,6 +35,10 @@ pub(crate) struct SchemaArguments {
     #[arg(long)]
     pub events: bool,
 
+    /// Print the schema of what `ccm resource --output json` prints
+    #[arg(long, conflicts_with = "events")]
+    pub resource: bool,
+
     #[command(flatten)]
     pub output: OutputArguments<JsonFormat>,
 }

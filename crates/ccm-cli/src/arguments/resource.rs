@@ -41,12 +41,18 @@ pub(crate) struct ResourceArguments {
     pub all: bool,
 
     /// With --all, leave out what this manifest manages
-    #[arg(long, value_name = "MANIFEST", requires = "all")]
+    #[arg(long, value_name = "MANIFEST", requires = "all", conflicts_with = "type_name")]
     pub against: Option<PathBuf>,
 
     /// Add what belongs to the resources: package, changed files, unit files and user, with their order
     #[arg(long, requires = "names")]
     pub with_related: bool,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
+
+    #[command(flatten)]
+    pub limits: SizeArguments,
 
     /// Print a manifest that recreates the resources, and that changes nothing on this machine
     #[arg(long, conflicts_with_all = ["output", "json", "yaml"], help_heading = headings::OUTPUT)]
@@ -58,12 +64,6 @@ pub(crate) struct ResourceArguments {
 
     #[command(flatten)]
     pub output: ValueOutputArguments<ResourceFormat>,
-
-    #[command(flatten)]
-    pub values: ValueArguments,
-
-    #[command(flatten)]
-    pub limits: SizeArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -29,7 +29,7 @@ pub(crate) struct StatusArguments {
     pub command: Option<StatusCommand>,
 
     /// Show the present state of a resource, as `ccm resource` does
-    #[arg(value_name = "TYPE", requires = "names", conflicts_with_all = ["check", "pending", "manifest"])]
+    #[arg(value_name = "TYPE", conflicts_with_all = ["check", "pending", "manifest"])]
     pub type_name: Option<String>,
 
     /// Names of the resources

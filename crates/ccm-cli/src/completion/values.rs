@@ -34,6 +34,7 @@ impl ValueContext<'_> {
         match &**name {
             "PATH" if self.cursor.command.get_name() == "facts" => Some(facts()),
             "TYPE#NAME" => Some(self.references()),
+            "TYPE" => Some(self.types()),
             "TYPE[.PROPERTY]" => Some(self.explained(typed)),
             "PROPERTY" => Some(self.properties(typed)),
             "RUN" => Some(self.runs()),
@@ -87,6 +88,12 @@ impl ValueContext<'_> {
         let mut known = HashSet::new();
         let names = files.flat_map(|path| session.reference_names(path, &values));
         names.filter(|name| known.insert(name.clone())).map(|name| Candidate::new(name, "")).collect()
+    }
+
+    /// Returns the types.
+    fn types(&self) -> Vec<Candidate> {
+        let Ok(Explanation::Types(known)) = self.session().explain(None) else { return Vec::new() };
+        known.iter().map(|found| Candidate::new(found.name, found.summary)).collect()
     }
 
     /// Returns the types. Behind a whole name, returns also the properties below it.

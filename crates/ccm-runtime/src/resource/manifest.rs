@@ -166,7 +166,7 @@ fn place_contents(
 /// Returns content that can stand in a manifest.
 fn inline(bytes: &[u8]) -> Option<String> {
     let text = str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_INLINE)?;
-    let is_shown = |part: char| matches!(part, '\n' | '\t') || !ccm_model::steers_terminal(part);
+    let is_shown = |part: char| matches!(part, '\n' | '\t' | '\r') || !ccm_model::steers_terminal(part);
     text.chars().all(is_shown).then(|| text.to_owned())
 }
 

@@ -12,10 +12,9 @@ use super::{PresentResource, PresentState, ResourcePresence};
 const MAX_VALUE: usize = 60;
 
 impl PresentState {
-    /// Returns the state as text: a block for each of a few resources, or a line for each of many.
-    pub fn text(&self) -> String {
-        const MAX_BLOCKS: usize = 5;
-        if self.resources.len() <= MAX_BLOCKS {
+    /// Returns the state as text: a line for each resource of a list, or a block for each resource that somebody named.
+    pub fn text(&self, is_list: bool) -> String {
+        if !is_list {
             return self.resources.iter().map(block).collect::<Vec<_>>().join("\n");
         }
         let width = self.resources.iter().map(|resource| resource.id.to_string().chars().count()).max();

@@ -38,7 +38,7 @@ fn entry(paragraph: &str) -> Option<StatusEntry> {
             "Priority" => value.clone_into(&mut entry.priority),
             "Essential" => entry.is_essential = value == "yes",
             "Status" => is_installed = value.ends_with(" installed"),
-            "Depends" | "Pre-Depends" | "Recommends" => entry.depends.extend(names(value)),
+            "Depends" | "Pre-Depends" => entry.depends.extend(names(value)),
             _ => {}
         }
     }

@@ -40,9 +40,10 @@ pub(crate) fn run(arguments: ResourceArguments, console: &Console) -> CommandRes
     };
     let (values, max_size) = (arguments.values, arguments.limits.max_manifest_size);
     let against = arguments.against.map(|path| (path, values, max_size));
-    let form = match arguments.manifest {
-        true => ResultForm::Manifest(arguments.out),
-        false => ResultForm::Shown(arguments.output.output.format),
+    let form = if arguments.manifest {
+        ResultForm::Manifest(arguments.out)
+    } else {
+        ResultForm::Shown(arguments.output.output.format)
     };
     execute(ResourceRequest { selection, against, form }, console)
 }
@@ -100,7 +101,9 @@ impl ResourceCommand {
             let hint = unseen.reason.hint.as_ref();
             console
                 .warning(&format!("{}: not everything could be seen: {}", unseen.type_name, unseen.reason));
-            hint.into_iter().for_each(|hint| console.hint(hint));
+            if let Some(hint) = hint {
+                console.hint(hint);
+            }
         }
         Ok(match shared.canceller.cause() {
             Some(StopCause::Signal { number, .. }) => signal_code(*number),

@@ -49,9 +49,11 @@ fn of_resources(type_name: &str, arguments: &StatusArguments, console: &Console)
             type_name.split_once('=').map_or_else(|| type_name.to_owned(), |(key, _)| format!("{key}=…"));
         let shown = escape_control(&shown);
         let error = CommandError::usage(format!("unexpected argument '{shown}'"));
-        return Err(error.hint(match Session::open(Config::default()).type_names().contains(&type_name) {
-            true => format!("name a resource, or list all of them with `ccm resource {type_name}`"),
-            false => format!("write `--manifest {shown}`"),
+        let is_type = Session::open(Config::default()).type_names().contains(&type_name);
+        return Err(error.hint(if is_type {
+            format!("name a resource, or list all of them with `ccm resource {type_name}`")
+        } else {
+            format!("write `--manifest {shown}`")
         }));
     }
     let format = match arguments.output.format {

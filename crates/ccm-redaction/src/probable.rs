@@ -162,7 +162,7 @@ fn is_placeholder(value: &str) -> bool {
     value.is_empty()
         || value.starts_with(['/', '$', '%', '<', '[', '{', '(', '-', '*', '~'])
         || HARMLESS_VALUES.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value.ends_with(".so")
+        || value.starts_with("pam_")
 }
 
 /// Returns `true` if a command gives a login to curl or wget.

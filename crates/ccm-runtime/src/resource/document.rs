@@ -154,12 +154,11 @@ fn add_state(document: &mut ResourceDocument, state: &ExportedState) {
             }
             ExportedValue::Content { .. } => None,
         };
-        match value {
-            Some(value) => drop(document.properties.insert((*name).to_owned(), value)),
-            None => {
-                let reason = "it is no text, or not every user may read it: use `--manifest --out DIR`";
-                document.unread.insert(*name, reason.to_owned());
-            }
+        if let Some(value) = value {
+            document.properties.insert((*name).to_owned(), value);
+        } else {
+            let reason = "it is no text, or not every user may read it: use `--manifest --out DIR`";
+            document.unread.insert(name, reason.to_owned());
         }
     }
     for remark in &state.remarks {

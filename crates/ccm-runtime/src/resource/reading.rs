@@ -172,9 +172,9 @@ impl Session {
         for Related { id, triggers } in related {
             let Ok(resource_type) = self.type_named(&id.type_name) else { continue };
             if triggers {
-                of.subscribe.push(id.clone())
+                of.subscribe.push(id.clone());
             } else {
-                of.require.push(id.clone())
+                of.require.push(id.clone());
             }
             if state.resources.iter().all(|resource| resource.id != id) {
                 let resource = self.read_resource(resource_type, &id.name, context).await;

@@ -110,7 +110,7 @@ impl Session {
                     changed.insert(id, format!("a run would change it: {message}{reason}"));
                 }
                 other => {
-                    drop(skipped.insert(id, format!("a run would not leave it unchanged: {}", other.word())))
+                    skipped.insert(id, format!("a run would not leave it unchanged: {}", other.word()));
                 }
             }
         };

@@ -77,7 +77,7 @@ impl Session {
         });
     }
 
-    /// Leaves out files that other resources describe, such as the unit of a timer or the file of a parameter.
+    /// Leaves out files and units that other resources describe, such as those of a timer or the file of a parameter.
     pub fn without_described_files(&self, state: &mut PresentState) {
         let mut described: HashSet<String> = HashSet::new();
         for resource in state.resources.iter().filter(|resource| &*resource.id.type_name != "file") {
@@ -86,9 +86,17 @@ impl Session {
             let paths = found.claims(&as_resource).into_iter().filter(|claim| claim.kind == ClaimKind::Path);
             described.extend(paths.map(|claim| claim.key.into_owned()));
         }
-        state
+        let timers: HashSet<String> = state
             .resources
-            .retain(|resource| &*resource.id.type_name != "file" || !described.contains(&*resource.id.name));
+            .iter()
+            .filter(|resource| &*resource.id.type_name == "timer")
+            .map(|resource| format!("{}.timer", resource.id.name))
+            .collect();
+        state.resources.retain(|resource| match &*resource.id.type_name {
+            "file" => !described.contains(&*resource.id.name),
+            "service" => !timers.contains(&*resource.id.name),
+            _ => true,
+        });
     }
 }
 

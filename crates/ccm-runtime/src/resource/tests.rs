@@ -41,15 +41,34 @@ fn resource(type_name: &str, name: &str, state: ExportedState) -> PresentResourc
     }
 }
 
+/// Returns a resource with these properties.
+fn of(
+    type_name: &str,
+    name: &str,
+    ensure: Option<&str>,
+    properties: &[(&'static str, Value)],
+) -> PresentResource {
+    let state = ExportedState { ensure: ensure.map(str::to_owned), ..ExportedState::default() };
+    let state = properties.iter().fold(state, |state, (name, value)| state.with(name, value.clone()));
+    resource(type_name, name, state)
+}
+
 /// Returns a state of each type that has one.
 fn states() -> Vec<PresentResource> {
-    let of = |type_name: &str, name: &str, ensure: Option<&str>, properties: &[(&'static str, Value)]| {
-        let state = ExportedState { ensure: ensure.map(str::to_owned), ..ExportedState::default() };
-        let state = properties.iter().fold(state, |state, (name, value)| state.with(name, value.clone()));
-        resource(type_name, name, state)
-    };
+    let contents = TRICKY.iter().enumerate().map(|(index, text)| {
+        of(
+            "file",
+            &format!("/etc/tricky-{index}"),
+            None,
+            &[("content", json!(text)), ("mode", json!("0600"))],
+        )
+    });
+    names_and_packages().into_iter().chain(settings_and_jobs()).chain(contents).collect()
+}
+
+fn names_and_packages() -> Vec<PresentResource> {
     let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ";
-    let mut states = vec![
+    vec![
         of("hostname", "web-1.example.com", None, &[]),
         of("timezone", "Europe/Berlin", None, &[]),
         of("locale", "de_DE.UTF-8", None, &[("categories", json!({ "LC_TIME": "C.UTF-8" }))]),
@@ -92,6 +111,11 @@ fn states() -> Vec<PresentResource> {
                 ("options", json!(["command=\"a, b\"", "no-pty"])),
             ],
         ),
+    ]
+}
+
+fn settings_and_jobs() -> Vec<PresentResource> {
+    vec![
         of("kernel_module", "br_netfilter", None, &[("boot", json!(true)), ("options", json!("a=1"))]),
         of("kernel_module", "floppy", Some("absent"), &[("blacklist", json!(true))]),
         of(
@@ -142,17 +166,7 @@ fn states() -> Vec<PresentResource> {
             ],
         ),
         of("service", "nginx", Some("stopped"), &[("enable", json!(false))]),
-    ];
-    let contents = TRICKY.iter().enumerate().map(|(index, text)| {
-        of(
-            "file",
-            &format!("/etc/tricky-{index}"),
-            None,
-            &[("content", json!(text)), ("mode", json!("0600"))],
-        )
-    });
-    states.extend(contents);
-    states
+    ]
 }
 
 fn json_of(node: &Node) -> Value {

@@ -68,9 +68,9 @@ impl OwnedPaths {
         let lists = host.files.walk(Path::new(LISTS), &step).map_err(|error| file_failure(&error))?;
         for list in lists.into_iter().flatten() {
             let path = Path::new(LISTS).join(&list.path);
-            let content = host.files.content(&path, MAX_LIST).map_err(|error| file_failure(&error))?;
-            let content = content.unwrap_or_default();
-            let lines = content.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"/etc/"));
+            let listed = host.files.content(&path, MAX_LIST).map_err(|error| file_failure(&error))?;
+            let listed = listed.unwrap_or_default();
+            let lines = listed.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"/etc/"));
             paths.owned.extend(lines.filter_map(|line| Some(str::from_utf8(line).ok()?.to_owned())));
         }
         for entry in &paths.entries {
@@ -111,13 +111,10 @@ impl OwnedPaths {
     pub(crate) fn origin(&self, path: &Path, context: &Context<'_>) -> PathOrigin {
         let Some(text) = path.to_str() else { return PathOrigin::Unowned };
         match self.conffiles.get(text) {
-            Some(shipped) => {
-                let content = context.host.files.content(path, MAX_CONFFILE).ok().flatten();
-                match content {
-                    Some(content) if md5(&content) != *shipped => PathOrigin::Changed,
-                    _ => PathOrigin::Shipped,
-                }
-            }
+            Some(shipped) => match context.host.files.content(path, MAX_CONFFILE).ok().flatten() {
+                Some(present) if md5(&present) != *shipped => PathOrigin::Changed,
+                _ => PathOrigin::Shipped,
+            },
             None if self.owned.contains(text) => PathOrigin::Shipped,
             None => PathOrigin::Unowned,
         }
@@ -137,9 +134,9 @@ pub(crate) fn package_of(path: &str, context: &Context<'_>) -> Result<Option<Str
         |line: &[u8]| line == path.as_bytes() || other.as_ref().is_some_and(|other| line == other.as_bytes());
     for list in names_in(Path::new(LISTS), files)? {
         let Some(package) = list.strip_suffix(".list") else { continue };
-        let content =
+        let listed =
             files.content(&Path::new(LISTS).join(&list), MAX_LIST).map_err(|error| file_failure(&error))?;
-        if content.unwrap_or_default().split(|byte| *byte == b'\n').any(is_it) {
+        if listed.unwrap_or_default().split(|byte| *byte == b'\n').any(is_it) {
             return Ok(Some(package.split(':').next().unwrap_or(package).to_owned()));
         }
     }

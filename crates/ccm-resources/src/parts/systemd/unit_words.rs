@@ -25,12 +25,11 @@ pub(crate) fn words_of_systemd(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
-        let (word, after) = match rest.strip_prefix('"') {
-            Some(inside) => quoted_word(inside)?,
-            None => {
-                let (word, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-                (word.to_owned(), after)
-            }
+        let (word, after) = if let Some(inside) = rest.strip_prefix('"') {
+            quoted_word(inside)?
+        } else {
+            let (word, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+            (word.to_owned(), after)
         };
         words.push(word);
         rest = match after.strip_prefix(' ') {

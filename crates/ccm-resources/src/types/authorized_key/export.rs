@@ -64,7 +64,7 @@ async fn keys(context: &Context<'_>) -> Result<(Vec<FoundKey>, Vec<NotExported>)
     let (mut keys, mut unseen) = (Vec::new(), Vec::new());
     for user in accounts.users().filter(|user| user.uid == 0 || is_personal(user.uid)) {
         let Ok(account) = context.host.system.account(&user.name) else { continue };
-        let content = match read(&account, context.host.files) {
+        let lines_of_file = match read(&account, context.host.files) {
             Ok(Some(found)) => found.content,
             Ok(None) | Err(FileError::ParentMissing(_)) => continue,
             Err(error) => {
@@ -73,7 +73,7 @@ async fn keys(context: &Context<'_>) -> Result<(Vec<FoundKey>, Vec<NotExported>)
             }
         };
         let path = file(&account).path();
-        for (index, line) in lines(&content).enumerate() {
+        for (index, line) in lines(&lines_of_file).enumerate() {
             let Some(line) = KeyLine::parse(line) else { continue };
             let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
             let has_comment = !line.comment.is_empty();

@@ -41,8 +41,8 @@ impl Export for CronType {
         }
         for path in crontabs(context, &mut found.unseen) {
             match context.host.files.content(&path, MAX_CRONTAB) {
-                Ok(content) => {
-                    let jobs = jobs_in(&content.unwrap_or_default());
+                Ok(crontab) => {
+                    let jobs = jobs_in(&crontab.unwrap_or_default());
                     found.names.extend(jobs.into_iter().map(|(name, _)| name));
                 }
                 Err(error) => found.unseen.push(file_failure(&error).into()),
@@ -72,9 +72,9 @@ impl Export for CronType {
             };
         }
         for path in crontabs(context, &mut Vec::new()) {
-            let content =
+            let crontab =
                 context.host.files.content(&path, MAX_CRONTAB).map_err(|error| file_failure(&error))?;
-            let jobs = jobs_in(&content.unwrap_or_default());
+            let jobs = jobs_in(&crontab.unwrap_or_default());
             if let Some((_, entry)) = jobs.into_iter().find(|(job, _)| job == name) {
                 let user = path.file_name().and_then(|user| user.to_str()).unwrap_or_default();
                 return Ok(Some(state(&entry, user, &[])?.provided_by("crontab")));
@@ -87,15 +87,14 @@ impl Export for CronType {
 fn state(entry: &CronEntry, user: &str, environment: &[String]) -> Result<ExportedState, NotExported> {
     let command = unescaped(&entry.command);
     let state = ExportedState::default().with("command", command);
-    let state = match entry.times.strip_prefix('@') {
-        Some(special) => state.with("special", special),
-        None => {
-            let times: Vec<&str> = entry.times.split(' ').collect();
-            let all_stars = times.iter().all(|time| *time == "*");
-            let fields = FIELDS.into_iter().zip(times);
-            let given = fields.filter(|(name, time)| *time != "*" || all_stars && *name == "minute");
-            given.fold(state, |state, (name, time)| state.with(name, time))
-        }
+    let state = if let Some(special) = entry.times.strip_prefix('@') {
+        state.with("special", special)
+    } else {
+        let times: Vec<&str> = entry.times.split(' ').collect();
+        let all_stars = times.iter().all(|time| *time == "*");
+        let fields = FIELDS.into_iter().zip(times);
+        let given = fields.filter(|(name, time)| *time != "*" || all_stars && *name == "minute");
+        given.fold(state, |state, (name, time)| state.with(name, time))
     };
     let variables: Option<Map<String, Value>> = environment.iter().map(|line| variable(line)).collect();
     let variables = variables.ok_or_else(|| no_form("a variable of the job has no form in a manifest"))?;

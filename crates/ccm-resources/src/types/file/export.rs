@@ -92,12 +92,10 @@ fn content(state: ExportedState, path: &Path, info: &FileInfo, context: &Context
         return state.remark(ExportRemark::Secret { property: "content" });
     }
     match context.host.files.content(path, MAX_CONTENT) {
-        Ok(Some(content)) if is_probably_secret(&content) || context.secrets.redactor().finds(&content) => {
+        Ok(Some(bytes)) if is_probably_secret(&bytes) || context.secrets.redactor().finds(&bytes) => {
             state.remark(ExportRemark::Secret { property: "content" })
         }
-        Ok(Some(content)) => {
-            state.with_content("content", content, !is_world_readable(info.mode) && !is_setting)
-        }
+        Ok(Some(bytes)) => state.with_content("content", bytes, !is_world_readable(info.mode) && !is_setting),
         Ok(None) => state.remark(unread(format!("it is larger than {} MiB", MAX_CONTENT >> 20))),
         Err(error) => state.remark(unread(file_failure(&error).one_line())),
     }

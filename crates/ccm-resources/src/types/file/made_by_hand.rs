@@ -44,10 +44,10 @@ pub(super) async fn made_by_hand(context: &Context<'_>) -> Result<Instances, Not
                     directories.push(path);
                 }
                 TreeEntryKind::Link(_) if path.starts_with(UNIT_LINKS) => {}
-                TreeEntryKind::File | TreeEntryKind::Link(_) => {
-                    if owned.origin(&path, context) != PathOrigin::Shipped {
-                        add(&mut found, path, &owned, &mut unseen);
-                    }
+                TreeEntryKind::File | TreeEntryKind::Link(_)
+                    if owned.origin(&path, context) != PathOrigin::Shipped =>
+                {
+                    add(&mut found, path, &owned, &mut unseen);
                 }
                 _ => {}
             }

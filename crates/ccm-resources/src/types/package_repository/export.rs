@@ -20,7 +20,11 @@ impl Export for PackageRepositoryType {
         scope: InstanceScope,
         context: &mut Context<'_>,
     ) -> Result<Instances, NotExported> {
-        if has_apt(context)? { listed(AptSources, scope, context) } else { listed(DnfRepos, scope, context) }
+        if has_apt(context)? {
+            listed(&AptSources, scope, context)
+        } else {
+            listed(&DnfRepos, scope, context)
+        }
     }
 
     async fn export(
@@ -31,7 +35,7 @@ impl Export for PackageRepositoryType {
         if let Some(message) = name_error(name) {
             return Err(no_form(message));
         }
-        if has_apt(context)? { found(AptSources, name, context) } else { found(DnfRepos, name, context) }
+        if has_apt(context)? { found(&AptSources, name, context) } else { found(&DnfRepos, name, context) }
     }
 }
 
@@ -47,7 +51,7 @@ fn has_apt(context: &Context<'_>) -> Result<bool, NotExported> {
 
 /// Returns the names of the definitions. Those of others are listed as files that a person made.
 fn listed<F: RepositoryFormat>(
-    format: F,
+    format: &F,
     scope: InstanceScope,
     context: &Context<'_>,
 ) -> Result<Instances, NotExported> {
@@ -59,7 +63,7 @@ fn listed<F: RepositoryFormat>(
             let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
             let is_listed = match scope {
                 InstanceScope::All => true,
-                InstanceScope::MadeByHand => own_definition(&format, &name, context)?.is_some(),
+                InstanceScope::MadeByHand => own_definition(format, &name, context)?.is_some(),
             };
             if is_listed && !names.contains(&name) {
                 names.push(name);
@@ -80,12 +84,12 @@ fn own_definition<F: RepositoryFormat>(
 }
 
 fn found<F: RepositoryFormat>(
-    format: F,
+    format: &F,
     name: &str,
     context: &Context<'_>,
 ) -> Result<Option<ExportedState>, NotExported> {
     let path = format.definition(name);
-    let Some(text) = own_definition(&format, name, context)? else {
+    let Some(text) = own_definition(format, name, context)? else {
         let (_, directories, extensions) = format.definitions();
         let all = directories
             .iter()
@@ -106,7 +110,7 @@ fn found<F: RepositoryFormat>(
         Some(words).filter(|words| !words.is_empty())
     };
     let key = format.key(name);
-    let key_text = RepositoryProvider::<F>::key_text(&format, name, context)?;
+    let key_text = RepositoryProvider::<F>::key_text(format, name, context)?;
     let has_key = field(["Signed-By", "gpgkey"]).is_some() && key_text.is_some();
     let of_key = key_text.as_deref().and_then(|text| fingerprints(text).ok()).filter(|_| has_key);
     let is_trusted =

@@ -28,6 +28,9 @@ use crate::support::file_failure::names_in;
 /// Kinds of units that are exported as services.
 const KINDS: &str = "--type=service,socket,timer,path";
 
+/// Ending of directories with drop-ins.
+const DROP_INS: &str = ".d";
+
 /// Units that were read together, until something is executed.
 #[derive(Default)]
 struct ShownUnits(RefCell<HashMap<String, Unit>>);
@@ -108,8 +111,18 @@ async fn related(unit: &str, context: &Context<'_>) -> Result<Vec<Related>, NotE
     let is_changed = |path: &String| owned.origin(Path::new(path), context) == PathOrigin::Changed;
     let units = [shown.fragment_path].into_iter().chain(shown.drop_ins);
     let is_own = |path: &String| path.starts_with("/etc/") && !owned.has(Path::new(path));
-    let files = conffiles.filter(is_changed).chain(units.filter(is_own));
-    found.extend(files.map(|path| Related { id: ResourceId::new("file", path), triggers: true }));
+    for path in conffiles.filter(is_changed).chain(units.filter(is_own)) {
+        // Packages do not bring the directory of drop-ins.
+        let above =
+            Path::new(&path).parent().and_then(Path::to_str).filter(|above| above.ends_with(DROP_INS));
+        if let Some(above) = above.filter(|above| !owned.has(Path::new(above))) {
+            let directory = Related { id: ResourceId::new("file", above), triggers: false };
+            if !found.contains(&directory) {
+                found.push(directory);
+            }
+        }
+        found.push(Related { id: ResourceId::new("file", path), triggers: true });
+    }
     Ok(found)
 }
 

@@ -36,11 +36,9 @@ impl Export for TimerType {
         let [service, timer] = timer_units(name);
         match (own_unit(&service, context)?, own_unit(&timer, context)?) {
             (Some(service), Some(timer)) => state(&service, &timer).map(Some),
-            (None, None) => match exists(&timer, context)? {
-                false => Ok(None),
-                true => Err(no_form(format!("`{timer}` was not written by ccm"))
-                    .with_hint(format!("export the unit: `ccm resource service {timer}`"))),
-            },
+            (None, None) if !exists(&timer, context)? => Ok(None),
+            (None, None) => Err(no_form(format!("`{timer}` was not written by ccm"))
+                .with_hint(format!("export the unit: `ccm resource service {timer}`"))),
             _ => Err(no_form(format!("one of the units `{service}` and `{timer}` was not written by ccm"))),
         }
     }
@@ -55,7 +53,7 @@ fn exists(unit: &str, context: &Context<'_>) -> Result<bool, NotExported> {
 fn own_unit(unit: &str, context: &Context<'_>) -> Result<Option<String>, NotExported> {
     let found = read_unit(&Path::new(SYSTEM_UNITS).join(unit), context.host.files);
     let text = match found.map_err(|error| file_failure(&error))? {
-        UnitContent::File(content) => String::from_utf8(content).ok(),
+        UnitContent::File(bytes) => String::from_utf8(bytes).ok(),
         UnitContent::Missing | UnitContent::Foreign => None,
     };
     Ok(text.filter(|text| text.starts_with(COMMENT)))
@@ -74,7 +72,7 @@ fn state(service: &str, timer: &str) -> Result<ExportedState, NotExported> {
     }
     let command = service.lines().find_map(|line| line.strip_prefix("ExecStart="));
     let words = command.and_then(words_of_systemd).ok_or_else(|| without_form("command"))?;
-    let times: Vec<String> = timer
+    let calendar: Vec<String> = timer
         .lines()
         .filter_map(|line| line.strip_prefix("OnCalendar="))
         .map(|time| time.replace("%%", "%"))
@@ -87,7 +85,7 @@ fn state(service: &str, timer: &str) -> Result<ExportedState, NotExported> {
         .collect();
     Ok(ExportedState::default()
         .with("command", quote_words(words.iter().map(String::as_str)))
-        .with("on_calendar", times)
+        .with("on_calendar", calendar)
         .with_some("jitter", value(timer, "RandomizedDelaySec"))
         .with_some("user", value(service, "User"))
         .with_some("persistent", (value(timer, "Persistent").as_deref() == Some("false")).then_some(false))

@@ -23,7 +23,7 @@ fn write(scratch: &Scratch, name: &str, content: &str) -> String {
 }
 
 fn document(called: &Called) -> Value {
-    serde_json::from_str(&called.stdout).unwrap_or_else(|_| panic!("{}", called.shown()))
+    serde_json::from_str(&called.stdout).expect("JSON")
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn state_of_a_file_is_shown() {
     std::fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("a mode");
     let called = resource(&scratch, &["file", &file]);
     assert_eq!((called.code, &*called.stderr), (0, ""), "{}", called.shown());
-    assert!(called.stdout.starts_with(&format!("file#{}: present\n  content: 2 bytes\n", file)));
+    assert!(called.stdout.starts_with(&format!("file#{file}: present\n  content: 2 bytes\n")));
     assert!(called.stdout.ends_with("\n  mode: 0640\n"), "{}", called.shown());
     let missing = resource(&scratch, &["file", "/nowhere/at/all"]);
     assert_eq!((missing.code, &*missing.stdout), (0, "file#/nowhere/at/all: absent\n"));
@@ -108,7 +108,7 @@ fn long_and_binary_contents_are_files() {
     let out = scratch.at("out");
     let args = ["--manifest", "--out", &out, "file", &long, &binary];
     let called = resource(&scratch, &args);
-    assert_eq!(called.stdout, format!("wrote {}/site.yaml and 2 files\n", out), "{}", called.shown());
+    assert_eq!(called.stdout, format!("wrote {out}/site.yaml and 2 files\n"), "{}", called.shown());
     let mode = std::fs::metadata(&out).expect("a directory").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     std::fs::remove_file(&binary).expect("no file");

@@ -25,7 +25,14 @@ impl Export for SysctlType {
             InstanceScope::MadeByHand => Some(owned_paths(context).await?),
         };
         let is_listed = |path: &Path| owned.as_ref().is_none_or(|owned| !owned.has_as_shipped(path, context));
-        let listed = parameters.into_iter().filter(|(_, _, path)| is_listed(path));
+        // A value that somebody saved and never set is described by its file alone.
+        let is_set = |key: &ParameterKey, value: &str| {
+            scope == InstanceScope::All
+                || running_value(key, context)
+                    .is_ok_and(|found| found.is_some_and(|found| are_equal(&found, value)))
+        };
+        let listed =
+            parameters.into_iter().filter(|(key, value, path)| is_listed(path) && is_set(key, value));
         Ok(listed.map(|(key, ..)| shown_name(&key)).collect::<Vec<_>>().into())
     }
 

@@ -30,11 +30,18 @@ pub(super) fn without_secrets(
     let ExportedState { ensure, provider, properties, remarks } = state;
     let (hidden, properties): (Vec<_>, Vec<_>) =
         properties.into_iter().partition(|(property, value)| is_secret(property, value));
+    let (unreadable, properties): (Vec<_>, Vec<_>) = properties
+        .into_iter()
+        .partition(|(_, value)| matches!(value, ExportedValue::Json(value) if is_lossy(value)));
     let is_open = |remark: &ExportRemark| match remark {
         ExportRemark::ReadOnly { value, .. } => !is_probably_secret(value.as_bytes()),
         ExportRemark::Secret { .. } | ExportRemark::Unread { .. } => true,
     };
     let mut remarks: Vec<ExportRemark> = remarks.into_iter().filter(is_open).collect();
+    let reason = "it is not UTF-8 text";
+    remarks.extend(
+        unreadable.into_iter().map(|(property, _)| ExportRemark::Unread { property, reason: reason.into() }),
+    );
     remarks.extend(hidden.into_iter().map(|(property, _)| ExportRemark::Secret { property }));
     ExportedState { ensure, provider, properties, remarks }
 }
@@ -51,6 +58,16 @@ fn holds_secret(key: Option<&str>, value: &Value, secrets: &Secrets) -> bool {
         }
         Value::Array(values) => values.iter().any(|value| holds_secret(None, value, secrets)),
         Value::Object(map) => map.iter().any(|(key, value)| holds_secret(Some(key), value, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Returns `true` if bytes that are no text were replaced in a value, so that it is not the one of the machine.
+fn is_lossy(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(char::REPLACEMENT_CHARACTER),
+        Value::Array(values) => values.iter().any(is_lossy),
+        Value::Object(map) => map.values().any(is_lossy),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -81,6 +98,13 @@ mod tests {
             assert!(state.properties.is_empty(), "{value}");
             assert_eq!(state.remarks, [ExportRemark::Secret { property }]);
         }
+    }
+
+    #[test]
+    fn values_that_lost_bytes_are_left_out() {
+        let state = guarded("user", "comment", json!("Caf\u{fffd}"));
+        assert!(state.properties.is_empty());
+        assert!(matches!(&state.remarks[..], [ExportRemark::Unread { property: "comment", .. }]));
     }
 
     #[test]

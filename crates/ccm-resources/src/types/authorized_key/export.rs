@@ -75,15 +75,19 @@ async fn keys(context: &Context<'_>) -> Result<(Vec<FoundKey>, Vec<NotExported>)
         let path = file(&account).path();
         for (index, line) in lines(&lines_of_file).enumerate() {
             let Some(line) = KeyLine::parse(line) else { continue };
-            let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
-            let has_comment = !line.comment.is_empty();
             let place = || format!("line {} of {}", index + 1, path.display());
+            let parts = [line.comment, line.kind, line.blob, line.options];
+            let [Ok(comment), Ok(kind), Ok(blob), Ok(options)] = parts.map(str::from_utf8) else {
+                unseen.push(no_form(format!("{} is not UTF-8 text", place())));
+                continue;
+            };
+            let has_comment = !comment.is_empty();
             keys.push(FoundKey {
-                name: if has_comment { text(line.comment) } else { place() },
+                name: if has_comment { comment.to_owned() } else { place() },
                 has_comment,
                 user: user.name.clone(),
-                key: format!("{} {}", text(line.kind), text(line.blob)),
-                options: (!line.options.is_empty()).then(|| key_options::split(&text(line.options))),
+                key: format!("{kind} {blob}"),
+                options: (!options.is_empty()).then(|| key_options::split(options)),
             });
         }
     }

@@ -45,7 +45,9 @@ impl Export for GitType {
             return Err(no_form(format!("\"{name}\" is a worktree or a submodule of another checkout")));
         }
         let head = files.content(&repository.join("HEAD"), MAX_HEAD).map_err(|error| file_failure(&error))?;
-        let head = String::from_utf8_lossy(&head.unwrap_or_default()).trim().to_owned();
+        let head = String::from_utf8(head.unwrap_or_default())
+            .map_err(|_| no_form("the branch of the checkout is not UTF-8 text"))?;
+        let head = head.trim().to_owned();
         let revision = head.strip_prefix(BRANCH).unwrap_or(&head).to_owned();
         let url = origin(&repository, files)?;
         let is_valid = url.as_deref().is_some_and(|url| GitUrl::from_text(url).is_ok());

@@ -22,10 +22,13 @@ impl Export for MountType {
         let fstab = Fstab::of(context).await?;
         let is_listed = |line: &&FstabLine| line.mount_point.starts_with(b"/") && line.fstype != SWAP;
         let lines = fstab.all();
-        let points = lines
-            .iter()
-            .filter(is_listed)
-            .map(|line| String::from_utf8_lossy(&line.mount_point).into_owned());
+        let (mut points, mut unseen) = (Vec::new(), Vec::new());
+        for line in lines.into_iter().filter(|line| is_listed(&line)) {
+            match String::from_utf8(line.mount_point) {
+                Ok(point) => points.push(point),
+                Err(_) => unseen.push(no_form("a mount point in /etc/fstab is not UTF-8 text")),
+            }
+        }
         let mut listed: Vec<String> = Vec::new();
         for point in points {
             let is_of_system = scope == InstanceScope::MadeByHand && OF_SYSTEM.contains(&&*point);
@@ -33,7 +36,7 @@ impl Export for MountType {
                 listed.push(point);
             }
         }
-        Ok(listed.into())
+        Ok(Instances { names: listed, unseen })
     }
 
     async fn export(

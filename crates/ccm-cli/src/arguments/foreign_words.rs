@@ -1,7 +1,7 @@
 //! Commands and options of other tools, each with what to write in ccm instead.
 
 /// Commands of other tools, each with what to write instead.
-pub(super) const FOREIGN_COMMANDS: [(&str, &str); 41] = [
+pub(super) const FOREIGN_COMMANDS: [(&str, &str); 40] = [
     ("plan", SHOW),
     ("noop", SHOW),
     ("dry-run", SHOW),
@@ -31,7 +31,6 @@ pub(super) const FOREIGN_COMMANDS: [(&str, &str); 41] = [
     ("unpause", "ccm pause --end"),
     ("log", "ccm history"),
     ("lookup", "ccm hiera parse FILE --query PATH"),
-    ("resource", SHOW),
     ("parser", VALIDATE),
     ("catalog", RENDER),
     ("compile", RENDER),

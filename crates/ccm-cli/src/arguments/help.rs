@@ -38,6 +38,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Looking",
         &[
             "status",
+            "resource",
             "history",
             "check",
             "explain",

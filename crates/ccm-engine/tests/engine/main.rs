@@ -14,6 +14,7 @@ mod monitor;
 mod noop;
 mod order;
 mod prefetch;
+mod reading;
 mod refresh;
 mod single;
 mod stopping;

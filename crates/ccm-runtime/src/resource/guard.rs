@@ -1,6 +1,6 @@
 //! Secrets in exported states: no property leaves this module with one.
 
-use ccm_engine::{ExportRemark, ExportedState, ExportedValue, ResourceType};
+use ccm_engine::{ExportRemark, ExportedState, ExportedValue, NotExported, ResourceType};
 use ccm_properties::find_property;
 use ccm_redaction::{Secrets, is_probably_secret};
 use serde_json::Value;
@@ -44,6 +44,15 @@ pub(super) fn without_secrets(
     );
     remarks.extend(hidden.into_iter().map(|(property, _)| ExportRemark::Secret { property }));
     ExportedState { ensure, provider, properties, remarks }
+}
+
+/// Returns a reason without what may be a secret in it.
+pub(super) fn without_secret(reason: NotExported) -> NotExported {
+    let is_open = |text: &str| !is_probably_secret(text.as_bytes());
+    let NotExported { kind, reason, hint } = reason;
+    let reason =
+        if is_open(&reason) { reason } else { "the reason may hold a secret, and is not shown".to_owned() };
+    NotExported { kind, reason, hint: hint.filter(|hint| is_open(hint)) }
 }
 
 /// Returns `true` if a value, or one in it, is or may be a secret. `key` is the name of an entry of a map.
@@ -98,6 +107,17 @@ mod tests {
             assert!(state.properties.is_empty(), "{value}");
             assert_eq!(state.remarks, [ExportRemark::Secret { property }]);
         }
+    }
+
+    #[test]
+    fn reasons_hold_no_secret() {
+        let reason = |text: &str| {
+            let reason = NotExported::new(ccm_engine::NotExportedKind::NotReproduced, text).with_hint(text);
+            without_secret(reason)
+        };
+        assert_eq!(reason("it differs in mode").hint.as_deref(), Some("it differs in mode"));
+        let hidden = reason("command `backup --password hunter2` differs");
+        assert!(!hidden.reason.contains("hunter2") && hidden.hint.is_none());
     }
 
     #[test]

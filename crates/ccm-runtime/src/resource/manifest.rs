@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ccm_engine::{ExportRemark, ExportedState, ExportedValue};
 use ccm_host::{FileAttributes, FileError, Files};
@@ -11,6 +11,7 @@ use ccm_properties::TextSyntax;
 use ccm_yaml::YamlValue;
 use serde_json::Value;
 
+use super::reproduction::ALL_TYPES;
 use super::{PresentResource, PresentState, ResourceError, ResourcePresence};
 use crate::canceller::Canceller;
 use crate::session::Session;
@@ -111,7 +112,9 @@ impl<'s> OutDirectory<'s> {
 
     /// Writes content, and returns its path relative to the directory.
     fn store(&mut self, of: &str, content: &[u8]) -> Result<String, ResourceError> {
-        let relative = Path::new(FILES).join(of.trim_start_matches('/'));
+        // No part of a name leads out of the directory.
+        let parts = Path::new(of).components().filter(|part| matches!(part, Component::Normal(_)));
+        let relative: PathBuf = [Component::Normal(FILES.as_ref())].into_iter().chain(parts).collect();
         let above = relative.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
         let mut above: Vec<PathBuf> = above.map(|above| self.path.join(above)).collect();
         above.reverse();
@@ -172,7 +175,9 @@ fn inline(bytes: &[u8]) -> Option<String> {
 
 /// Returns the manifest as text.
 pub(super) fn manifest_text(state: &PresentState, session: &Session) -> String {
-    let mut text = "# Written by `ccm resource`. Applied on this machine, it changes nothing.\n".to_owned();
+    let is_proved = state.unseen.iter().all(|unseen| unseen.type_name != ALL_TYPES);
+    let proof = if is_proved { " Applied on this machine, it changes nothing." } else { "" };
+    let mut text = format!("# Written by `ccm resource`.{proof}\n");
     for unseen in &state.unseen {
         comment(
             &mut text,

@@ -155,7 +155,7 @@ impl Session {
                 ResourcePresence::Present(guard::without_secrets(exported, resource_type, &self.secrets))
             }
             Ok(None) => ResourcePresence::Absent,
-            Err(reason) => ResourcePresence::NotExported(reason),
+            Err(reason) => ResourcePresence::NotExported(guard::without_secret(reason)),
         };
         let id = ResourceId::new(resource_type.name(), name);
         PresentResource { id, state, require: Vec::new(), subscribe: Vec::new() }

@@ -9,7 +9,7 @@ use ccm_model::{Event, Outcome, ResourceId, Severity, error_layers};
 use ccm_properties::CheckInput;
 
 use super::manifest::{MANIFEST, is_listed, manifest_text};
-use super::{PresentState, ResourceError, ResourcePresence, Unseen};
+use super::{PresentState, ResourceError, ResourcePresence, Unseen, guard};
 use crate::canceller::Canceller;
 use crate::input::{GivenValues, ManifestSource};
 use crate::run::RunOptions;
@@ -23,7 +23,7 @@ const MAX_MANIFEST: u64 = 1 << 30;
 const MAX_PLANS: usize = 5;
 
 /// Type of what is not seen because nothing could be proved.
-const ALL_TYPES: &str = "all types";
+pub(super) const ALL_TYPES: &str = "all types";
 
 impl Session {
     /// Leaves out the resources that are not valid, or that a run would change.
@@ -50,7 +50,7 @@ impl Session {
             for resource in &mut state.resources {
                 if let Some(why) = changed.get(&resource.id) {
                     let reason = NotExported::new(NotExportedKind::NotReproduced, why.clone());
-                    resource.state = ResourcePresence::NotExported(reason);
+                    resource.state = ResourcePresence::NotExported(guard::without_secret(reason));
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Session {
             if let Some(error) = errors.iter().find(|error| error.severity == Severity::Error) {
                 let reason = format!("a manifest can't have this state: {}", error.one_line());
                 let reason = NotExported::new(NotExportedKind::NoForm, reason);
-                resource.state = ResourcePresence::NotExported(reason);
+                resource.state = ResourcePresence::NotExported(guard::without_secret(reason));
             }
         }
     }

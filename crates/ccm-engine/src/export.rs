@@ -13,7 +13,8 @@ use crate::run::Run;
 use crate::step::{NodeBinder, ResourceStep, StepResult};
 use crate::walk::Walk;
 
-/// Part of a resource type that reads what is there. Reads only: a run of [`Run::read`] is in noop.
+/// Part of a resource type that reads what is there. Reads only: a run of [`Run::read`] is in noop. A type leaves out what is
+/// always a secret, and names it as a remark; whoever shows a state also searches its values for secrets.
 #[allow(async_fn_in_trait, reason = "a run stays on one thread, so that no future of it has to be `Send`")]
 pub trait Export {
     /// Returns the names of the resources that exist, in an order that stays the same.

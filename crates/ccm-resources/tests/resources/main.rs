@@ -22,6 +22,7 @@ mod kernel;
 mod local_run;
 mod package;
 mod pacman;
+mod present_state;
 mod properties;
 #[cfg(feature = "archive")]
 mod repositories;

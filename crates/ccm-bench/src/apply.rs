@@ -5,7 +5,7 @@ use std::io::sink;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{NoLateValues, OpenGate, ResourceType, Run, Stop};
+use ccm_engine::{EarlierOutcomes, NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_expr::{Timestamp, Value};
 use ccm_host::state::Directory;
 use ccm_host::{Cancellation, Clock as _, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
@@ -103,6 +103,7 @@ impl BenchManifest {
             state_directory: None,
             health: &HealthChecks,
             gate: &OpenGate,
+            earlier: EarlierOutcomes::default(),
             ledger: None,
             describe_unchanged: matches!(listener, Listener::Events),
             only: None,

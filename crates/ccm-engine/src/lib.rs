@@ -75,5 +75,5 @@ pub use ledger::ledger_read_back;
 pub use ledger::{
     Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, RecordedRefresh, damaged, pending,
 };
-pub use run::{Run, Stop};
+pub use run::{EarlierOutcomes, Run, Stop};
 pub use state_cache::Suitabilities;

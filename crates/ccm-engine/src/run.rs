@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ccm_graph::Graph;
 use ccm_host::{Cancellation, Host};
-use ccm_model::{Catalog, Event, Resource, ResourceIndex, RunSummary, SessionStarted, StopCause};
+use ccm_model::{Catalog, Event, Resource, ResourceId, ResourceIndex, RunSummary, SessionStarted, StopCause};
 use ccm_redaction::Secrets;
 
 use crate::contract::ResourceType;
@@ -25,6 +25,15 @@ pub struct Stop<'a> {
     pub cancellation: &'a Cancellation,
     /// Cause of the stop, set before the cancellation is raised.
     pub cause: &'a OnceLock<StopCause>,
+}
+
+/// Outcomes of resources that were managed before the run, as far as the run depends on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EarlierOutcomes<'a> {
+    /// Resources that did not succeed. Nothing is done because of them.
+    pub failed: &'a [ResourceId],
+    /// Resources that changed, and whose changes trigger a refresh.
+    pub changed: &'a [ResourceId],
 }
 
 /// Everything that a run needs. [`Run::apply`] runs it.
@@ -67,6 +76,8 @@ pub struct Run<'a> {
     pub health: &'a dyn HealthProbe,
     /// Gate that decides on every command and every change. [`OpenGate`](crate::OpenGate) allows all of them.
     pub gate: &'a dyn DynGate,
+    /// Outcomes of resources that were managed before, which resources without a group depend on.
+    pub earlier: EarlierOutcomes<'a>,
     /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.
     pub ledger: Option<&'a Ledger>,
 }

@@ -55,16 +55,26 @@ struct Triggers {
     pending: Vec<PendingRefresh>,
     /// No subscription changed in this run.
     is_only_pending: bool,
+    /// Resources that were managed before the run changed.
+    has_earlier: bool,
 }
 
 impl Triggers {
     fn trigger(&self) -> Option<Trigger> {
         let pending = self.pending.first().filter(|_| self.is_only_pending);
         match pending {
+            _ if self.by.is_empty() && self.has_earlier => Some(Trigger::Changed),
             _ if self.by.is_empty() => None,
             Some(first) => Some(Trigger::Pending { first: first.clone(), has_more: self.pending.len() > 1 }),
             None => Some(Trigger::Changed),
         }
+    }
+
+    /// Returns the resources whose changes are the triggers.
+    fn ids(&self, run: &Run<'_>) -> Vec<ResourceId> {
+        let of_run = self.by.iter().map(|on| run.catalog.resource(*on).id.clone());
+        let earlier = if self.has_earlier { run.earlier.changed } else { &[] };
+        of_run.chain(earlier.iter().cloned()).collect()
     }
 }
 
@@ -212,7 +222,7 @@ impl<'a> Walk<'a> {
             reason: result.reason,
             guards: result.guards,
             health_checks: result.health_checks,
-            triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
+            triggered_by: triggers.ids(self.run),
             pending_refreshes: triggers.pending,
             warnings: result.warnings,
             notes: result.notes,
@@ -260,8 +270,15 @@ impl<'a> Walk<'a> {
             |on: &ResourceIndex| self.records[on.get()].has_changed && !self.is_never_done_for(*on, index);
         let triggers = |on: &ResourceIndex| changed(on) || pending.iter().any(|(source, _)| source == on);
         let by: Vec<ResourceIndex> = self.graph.subscriptions(index).filter(triggers).collect();
-        let is_only_pending = !pending.is_empty() && !by.iter().any(changed);
-        Triggers { by, pending: pending.into_iter().map(|(_, pending)| pending).collect(), is_only_pending }
+        let has_earlier =
+            !self.run.earlier.changed.is_empty() && self.run.catalog.resource(index).group.is_none();
+        let is_only_pending = !pending.is_empty() && !has_earlier && !by.iter().any(changed);
+        Triggers {
+            has_earlier,
+            by,
+            pending: pending.into_iter().map(|(_, pending)| pending).collect(),
+            is_only_pending,
+        }
     }
 
     /// Returns the change that a resource in noop would have made.

@@ -21,6 +21,9 @@ impl Walk<'_> {
         if let (Control::NotManaged { reason }, false) = (&resource.control, resource.is_monitored) {
             return Some(SkipCause::NotManaged { reason: reason.clone() });
         }
+        if !self.run.earlier.failed.is_empty() && !self.run.is_monitored(resource) {
+            return Some(SkipCause::DependencyFailed { culprits: self.run.earlier.failed.to_vec() });
+        }
         // A health check looks at its resource, whatever the state of others.
         let culprits = if self.run.is_monitored(resource) { None } else { self.culprits_before(index) };
         if let Some(culprits) = culprits {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ccm_engine::{DynGate, NoLateValues, OpenGate, ResourceType, Run, Stop};
+use ccm_engine::{DynGate, EarlierOutcomes, NoLateValues, OpenGate, ResourceType, Run, Stop};
 use ccm_host::{Cancellation, CapturedOutput, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
@@ -81,6 +81,7 @@ pub(crate) fn run_gated(
         state_directory: manner.state_directory,
         health: &HealthChecks,
         gate,
+        earlier: EarlierOutcomes::default(),
         ledger: None,
         describe_unchanged: manner.describe_unchanged,
     };

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::{
-    Context, InstanceScope, Instances, NoHealthProbe, NoLateValues, NotExported, OpenGate, Related,
-    ResourceType, Run,
+    Context, EarlierOutcomes, InstanceScope, Instances, NoHealthProbe, NoLateValues, NotExported, OpenGate,
+    Related, ResourceType, Run,
 };
 use ccm_governance::policy::{AnalysingExecutor, JudgingExecutor};
 use ccm_host::{Executor, Host, LocalExecutor};
@@ -65,6 +65,7 @@ impl Session {
             health: &NoHealthProbe,
             gate: &OpenGate,
             ledger: None,
+            earlier: EarlierOutcomes::default(),
         };
         let is_single = matches!(selection, ResourceSelection::OfType { .. });
         let read = run.read(async |context| {

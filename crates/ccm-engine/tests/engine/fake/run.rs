@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use std::task::Poll;
 
 use ccm_engine::{
-    DynGate, HealthProbe, LateValues, Ledger, NoHealthProbe, NoLateValues, OpenGate, Run, Stop,
+    DynGate, EarlierOutcomes, HealthProbe, LateValues, Ledger, NoHealthProbe, NoLateValues, OpenGate, Run,
+    Stop,
 };
 use ccm_host::{CancellationLevel, CancellationSource, Host, LocalExecutor, Runner};
 use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, StopCause};
@@ -108,6 +109,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         state_directory: None,
         health: options.health.unwrap_or(&NoHealthProbe),
         gate: options.gate.unwrap_or(&OpenGate),
+        earlier: EarlierOutcomes::default(),
         ledger: options.ledger,
         describe_unchanged: !options.leaves_unchanged,
     };

@@ -27,7 +27,7 @@ mod sources;
 mod unchecked;
 
 pub use late::{Completion, LateResources};
-pub use load::{LoadResult, Request, load, load_omitting};
+pub use load::{EarlierReferences, EarlierResources, LoadResult, Request, load, load_omitting};
 pub use read::data::ResolvedData;
 pub use read::document::setting_properties;
 pub use read::hiera::{DataFile, ParsedData, parse_data};

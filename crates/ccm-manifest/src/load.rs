@@ -1,10 +1,11 @@
 //! Runs the steps of loading.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use ccm_model::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, SourceMap, normalize};
+use ccm_model::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, SourceMap, normalize};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
 
@@ -40,6 +41,29 @@ pub struct Request {
     pub allows_new_keys: bool,
     /// Resources in place of those of the manifest: a list as YAML, whose texts hold no expressions.
     pub resources: Option<Arc<str>>,
+    /// Tree of the manifest, if its text is something else than YAML, such as a command line. Its spans are parts of the text,
+    /// with the default source.
+    pub root: Option<Node>,
+    /// Resources that were managed before, if references may name them.
+    pub earlier: Option<Rc<EarlierResources>>,
+}
+
+/// Resources that were managed before the manifest.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierResources {
+    /// Names and aliases, each with the resource that it means.
+    pub names: BTreeMap<ResourceId, ResourceId>,
+    /// Hint for a reference to a resource that is not among them.
+    pub hint: String,
+}
+
+/// References of a manifest to resources that were managed before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlierReferences {
+    /// Resources that have to have succeeded.
+    pub require: Vec<ResourceId>,
+    /// Resources that have to have succeeded, and whose changes trigger a refresh.
+    pub subscribe: Vec<ResourceId>,
 }
 
 /// Result of loading a manifest.
@@ -52,6 +76,8 @@ pub struct LoadResult<'s> {
     pub data: ResolvedData,
     /// Completes late resources during the run.
     pub late: LateResources<'s>,
+    /// References to resources that were managed before.
+    pub earlier: EarlierReferences,
 }
 
 impl LoadResult<'_> {
@@ -112,7 +138,8 @@ pub fn load_omitting<'s>(
     };
     let own = Path::new(&request.name).file_name().map(|name| normalize(&request.directory.join(name)));
     let outer = OuterContext::root(own);
-    let manifest = Manifest { source, text: request.text, directory: request.directory, outer };
+    let Request { text, directory, root, earlier, .. } = request;
+    let manifest = Manifest { source, text, directory, outer, root };
     let ReadManifest { settings, mut data } = reader.manifest(manifest, &mut diagnostics);
     let Reader { mut scopes, declared, data_keys, .. } = reader;
     // Errors may hide a part of the data.
@@ -122,8 +149,9 @@ pub fn load_omitting<'s>(
             data_keys.check_assignments(&request.assignments, &mut diagnostics);
         }
     }
-    let mut resolved = resolver::resolve(declared, &scopes, &mut diagnostics);
+    let mut resolved = resolver::resolve(declared, &scopes, earlier.as_deref(), &mut diagnostics);
     data.secrets = std::mem::take(&mut resolved.secrets);
+    let earlier = std::mem::take(&mut resolved.earlier);
     let (managed, captures) = (std::mem::take(&mut resolved.managed), std::mem::take(&mut resolved.captures));
     let secrets = LongSecrets::of(&data.secrets).texts;
     let (catalog, waiting) = catalog::build(resolved, settings, &secrets, &mut scopes, &mut diagnostics);
@@ -136,6 +164,7 @@ pub fn load_omitting<'s>(
         diagnostics: in_order(diagnostics.into_vec()),
         data,
         late: LateResources::new(scopes.context, scopes.manifests, types.specs(), managed, captures, waiting),
+        earlier,
     }
 }
 

@@ -58,6 +58,8 @@ impl MemorySources {
                 .collect(),
             allows_new_keys: true,
             resources: None,
+            root: None,
+            earlier: None,
             assignments: self
                 .file("assignments")
                 .into_iter()

@@ -319,6 +319,7 @@ pub(crate) fn read(
             source,
             text,
             directory,
+            root: None,
             outer: OuterContext {
                 group: Some(index),
                 conditions: draft.conditions.clone().attributed_to(&draft.resource.id),

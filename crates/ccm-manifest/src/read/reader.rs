@@ -26,7 +26,12 @@ pub(crate) struct Manifest {
     pub(crate) text: Arc<str>,
     pub(crate) directory: PathBuf,
     pub(crate) outer: OuterContext,
+    /// Tree in place of that of the text.
+    pub(crate) root: Option<Node>,
 }
+
+/// Text with errors that leave no tree. They were reported.
+struct Unparsed;
 
 #[derive(Default)]
 pub(crate) struct ReadManifest {
@@ -78,28 +83,14 @@ impl Reader<'_, '_> {
     }
 
     fn read(&mut self, manifest: Manifest, diagnostics: &mut Diagnostics) -> ReadManifest {
-        let Manifest { source, text, directory, outer } = manifest;
-        let root = match ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default()) {
-            Ok((root, duplicates)) => {
-                diagnostics.extend(duplicates);
-                root
-            }
-            Err(mut errors) => {
-                // What would mend the line only leads to the next error.
-                if let (Some(advice), Some(first)) = (foreign_files::of_text(&text), errors.first_mut()) {
-                    first.hints = vec![advice.to_owned()];
-                }
-                diagnostics.extend(errors);
-                return ReadManifest::default();
-            }
+        let Manifest { source, text, directory, outer, root } = manifest;
+        let root = match root {
+            Some(given) => Some(given),
+            None => match Self::parse(source, &text, diagnostics) {
+                Ok(root) => root,
+                Err(Unparsed) => return ReadManifest::default(),
+            },
         };
-        debug!(bytes = text.len(), "parsed the manifest");
-        if let Some(root) = &root {
-            diagnostics.extend(typographic::check(root, &text, COMMANDS));
-            cut_values::check(root, &text, diagnostics);
-            folded_lines::check(root, &text, diagnostics);
-            diagnostics.extend(other_braces::warnings(source, &text));
-        }
         let Document { data, lacks_data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.scopes.types, diagnostics);
         self.data_keys.add(&data, self.has_assignments);
@@ -167,6 +158,32 @@ impl Reader<'_, '_> {
             self.collect(items, manifest, true, (&outer, &data), diagnostics);
         }
         ReadManifest { settings, data }
+    }
+
+    /// Parses the text of a manifest, and checks how it is written.
+    fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Result<Option<Node>, Unparsed> {
+        let root = match ccm_yaml::parse_with_duplicates(source, text, &ccm_yaml::Limits::default()) {
+            Ok((root, duplicates)) => {
+                diagnostics.extend(duplicates);
+                root
+            }
+            Err(mut errors) => {
+                // What would mend the line only leads to the next error.
+                if let (Some(advice), Some(first)) = (foreign_files::of_text(text), errors.first_mut()) {
+                    first.hints = vec![advice.to_owned()];
+                }
+                diagnostics.extend(errors);
+                return Err(Unparsed);
+            }
+        };
+        debug!(bytes = text.len(), "parsed the manifest");
+        if let Some(root) = &root {
+            diagnostics.extend(typographic::check(root, text, COMMANDS));
+            cut_values::check(root, text, diagnostics);
+            folded_lines::check(root, text, diagnostics);
+            diagnostics.extend(other_braces::warnings(source, text));
+        }
+        Ok(root)
     }
 
     /// Collects the resources of a manifest, and reads the manifests that they apply.

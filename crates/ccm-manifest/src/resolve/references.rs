@@ -9,6 +9,7 @@ use ccm_model::{
     escape_control, listed,
 };
 
+use crate::load::{EarlierReferences, EarlierResources};
 use crate::read::common_properties::{Reference, type_of_other_tool};
 use crate::read::draft::ResourceDraft;
 use crate::read::foreach::ForeachItem;
@@ -29,6 +30,10 @@ pub(crate) struct NameTable<'a, 't> {
     /// Possible names of invalid resources.
     invalid_names: &'a HashSet<Box<str>>,
     comparisons_left: usize,
+    /// Resources that were managed before, if references may name them.
+    earlier: Option<&'a EarlierResources>,
+    /// References to them.
+    found_earlier: EarlierReferences,
 }
 
 /// Names and aliases of one type, which must be unique together.
@@ -65,7 +70,14 @@ impl<'a, 't> NameTable<'a, 't> {
         for &index in incomplete_types {
             by_type[index].is_incomplete = true;
         }
-        Self { types, by_type, invalid_names, comparisons_left: MAX_COMPARISONS }
+        Self {
+            types,
+            by_type,
+            invalid_names,
+            comparisons_left: MAX_COMPARISONS,
+            earlier: None,
+            found_earlier: EarlierReferences::default(),
+        }
     }
 
     /// Adds the name and the alias of a resource, and reports duplicates.
@@ -126,7 +138,7 @@ impl<'a, 't> NameTable<'a, 't> {
         let subscribe = std::mem::take(&mut draft.subscribe);
         let mut resolve = |references: Vec<Reference>, kind| -> Vec<Dependency> {
             let found = references.iter().filter_map(|reference| {
-                let on = self.find(reference, index, diagnostics)?;
+                let on = self.find((reference, kind), index, diagnostics)?;
                 if Some(on) == index {
                     diagnostics.push(self_dependency(&draft.resource.id, kind, reference.0.span));
                     return None;
@@ -161,7 +173,7 @@ impl<'a, 't> NameTable<'a, 't> {
     /// Returns the resource that a reference means. A reference to an invalid resource is not reported again.
     fn find(
         &mut self,
-        reference: &Reference,
+        (reference, kind): (&Reference, EdgeKind),
         itself: Option<ResourceIndex>,
         diagnostics: &mut Diagnostics,
     ) -> Option<ResourceIndex> {
@@ -184,6 +196,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 let error = error.with_suggestion(meant.as_deref());
                 diagnostics.push(foreign.into_iter().flatten().fold(error, Diagnostic::with_hint));
             }
+            Ok(id) if self.find_earlier(&id, kind) => {}
             Ok(id) if self.invalid_names.contains(&*id.name) || self.may_have(&id) => {}
             Ok(id) => {
                 let error = Diagnostic::error(
@@ -193,8 +206,11 @@ impl<'a, 't> NameTable<'a, 't> {
                 );
                 let suggestion = self.suggestion(&id);
                 let type_name = shown(&id.type_name);
+                let hint = self.earlier.map(|earlier| &earlier.hint);
                 diagnostics.push(if suggestion.is_some() {
                     error.with_suggestion(suggestion.as_deref())
+                } else if let Some(hint) = hint.filter(|_| self.types.find(&id.type_name).is_some()) {
+                    error.with_hint(hint)
                 } else if let Some(index) = self.types.find(&id.type_name) {
                     let hint = self.by_type[index].in_words(&type_name, itself);
                     hint.into_iter().fold(error, Diagnostic::with_hint)
@@ -208,6 +224,29 @@ impl<'a, 't> NameTable<'a, 't> {
             }
         }
         None
+    }
+
+    /// Lets references name resources that were managed before.
+    pub(crate) fn with_earlier(self, earlier: Option<&'a EarlierResources>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// Returns the references to resources that were managed before.
+    pub(crate) fn earlier_references(self) -> EarlierReferences {
+        self.found_earlier
+    }
+
+    /// Records a reference to a resource that was managed before. Returns `false` if there is none.
+    fn find_earlier(&mut self, id: &ResourceId, kind: EdgeKind) -> bool {
+        let Some(found) = self.earlier.and_then(|earlier| earlier.names.get(id)) else { return false };
+        let references = match kind {
+            EdgeKind::Require => &mut self.found_earlier.require,
+            EdgeKind::Subscribe => &mut self.found_earlier.subscribe,
+        };
+        if !references.contains(found) {
+            references.push(found.clone());
+        }
+        true
     }
 
     /// Treats names of all types as unknown, if inputs of generated resources were left out.
@@ -243,6 +282,11 @@ impl<'a, 't> NameTable<'a, 't> {
 
     /// Returns the closest resource for an unknown reference: of another type, or with a similar name.
     fn suggestion(&mut self, id: &ResourceId) -> Option<String> {
+        if let Some(earlier) = self.earlier {
+            let of_type = earlier.names.keys().filter(|known| known.type_name == id.type_name);
+            let name = closest(&id.name, of_type.map(|known| &*known.name))?;
+            return Some(shown(&format!("{}#{name}", id.type_name)));
+        }
         if let Some(type_name) = self.types_with(&id.name).next() {
             return Some(shown(&format!("{type_name}#{}", id.name)));
         }

@@ -20,6 +20,7 @@ use super::{declarations, pulled_manifests};
 use crate::late::LateResource;
 use crate::late::captures::CaptureTable;
 use crate::late::file_uses::FileUsers;
+use crate::load::{EarlierReferences, EarlierResources};
 use crate::read::draft::{DraftBuilder, ResourceDraft};
 use crate::read::reader::DeclaredResources;
 use crate::read::resources::Nameless;
@@ -35,12 +36,15 @@ pub(crate) struct ResolvedResources {
     pub(crate) missing_sources: Vec<MissingSource>,
     /// Secret texts in data and credentials.
     pub(crate) secrets: Vec<String>,
+    /// References to resources that were managed before.
+    pub(crate) earlier: EarlierReferences,
 }
 
 /// Completes all resources, once all names are known.
 pub(crate) fn resolve(
     declared: DeclaredResources,
     scopes: &Scopes<'_, '_>,
+    earlier: Option<&EarlierResources>,
     diagnostics: &mut Diagnostics,
 ) -> ResolvedResources {
     let DeclaredResources {
@@ -58,7 +62,8 @@ pub(crate) fn resolve(
     complete(scopes, &mut drafts, &managed, diagnostics);
     declarations::merge(&mut drafts, scopes, diagnostics).update(&mut managed);
     let mut names = NameTable::new(scopes.types, &drafts, &invalid_names, &incomplete_types)
-        .incomplete_if(has_unknown_resources);
+        .incomplete_if(has_unknown_resources)
+        .with_earlier(earlier);
     add_names(scopes, &mut names, &drafts, diagnostics);
     let evaluator = |manifest: usize| scopes.evaluator(manifest, Phase::BeforeRun(&managed));
     let no_conditions = Conditions::default();
@@ -93,7 +98,8 @@ pub(crate) fn resolve(
     scopes.context.secrets.report(&mut secrets, diagnostics);
     refuse_early_uses(&scopes.context, &managed, &drafts, diagnostics);
     debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
-    ResolvedResources { drafts, managed, captures, waiting, file_users, missing_sources, secrets }
+    let earlier = names.earlier_references();
+    ResolvedResources { drafts, managed, captures, waiting, file_users, missing_sources, secrets, earlier }
 }
 
 /// Reads the values of all resources but those that apply a manifest, which the reader completed.

@@ -352,6 +352,8 @@ pub(crate) fn loaded(text: &str) -> LoadResult<'static> {
         assignments: Vec::new(),
         allows_new_keys: false,
         resources: None,
+        root: None,
+        earlier: None,
     };
     let loaded = load(request, &TYPES, &Nothing);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

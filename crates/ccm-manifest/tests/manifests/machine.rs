@@ -129,6 +129,8 @@ impl Machine {
             assignments: self.assignments.clone(),
             allows_new_keys: self.allows_new_keys,
             resources: None,
+            root: None,
+            earlier: None,
         }
     }
 

@@ -104,7 +104,7 @@ impl TypedResource for ExecType {
     }
 
     fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
+        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked).into_iter().collect();
         if exec.syntax == CommandSyntax::Words {
             warnings.extend(shell_syntax::warnings(checked));
             warnings.extend(unattended::warning(exec, checked));
@@ -288,9 +288,10 @@ fn guards_in_brackets(resource: &Resource) -> Vec<PropertyError> {
 }
 
 /// Returns a warning about an exec that no trigger can run.
-fn never_runs_warning(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
+fn never_runs_warning(exec: &Exec, checked: &CheckInput<'_>) -> Option<Diagnostic> {
+    let CheckInput { resource, subscribes, .. } = *checked;
     let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
-    (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
+    (exec.refresh_only && resource.subscribe.is_empty() && !subscribes).then(|| {
         Diagnostic::warning(DiagnosticKind::NoEffect, span, format!("{} will never run", resource.id))
             .labelled("without `subscribe`, nothing triggers it")
     })

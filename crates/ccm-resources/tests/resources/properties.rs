@@ -105,6 +105,8 @@ impl<'a> Cell<'a> {
             assignments: Vec::new(),
             allows_new_keys: false,
             resources: None,
+            root: None,
+            earlier: None,
         };
         load(request, &types(), &Files)
     }

@@ -57,6 +57,8 @@ fn loaded(memo: &str) -> LoadResult<'static> {
         assignments: Vec::new(),
         allows_new_keys: false,
         resources: None,
+        root: None,
+        earlier: None,
     };
     load(request, &specs(), &Nothing)
 }

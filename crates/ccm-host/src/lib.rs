@@ -137,7 +137,7 @@ pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachin
 pub use name_lookup::{NameLookupError, look_up_name};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use piped_process::{PipedProcess, ProcessPipes};
-pub use private::{PrivateDirectory, remove_private_leftovers};
+pub use private::{PrivateDirectory, new_temporary_path, remove_private_leftovers};
 pub use process::{PrepareError, own_process, prepare_process, process_start, run_thread};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{

@@ -147,6 +147,11 @@ impl Held {
     }
 }
 
+/// Returns an unused path in the directory for temporary files, whose name begins with a prefix.
+pub fn new_temporary_path(prefix: &str) -> io::Result<PathBuf> {
+    Ok(PrivateDirectory::parent()?.join(format!("{prefix}{:032x}", random())))
+}
+
 /// Removes private directories that killed runs of this user have left, as far as possible.
 pub fn remove_private_leftovers() {
     let Ok(parent) = parent() else { return };

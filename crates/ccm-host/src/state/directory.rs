@@ -63,6 +63,43 @@ impl Directory {
         Ok(directory)
     }
 
+    /// Opens an existing directory that only this user can write; `None` if there is nothing at the path. A link to the
+    /// directory is refused. No third user may be able to exchange a parent.
+    pub fn open_existing_private(path: &Path) -> Result<Option<Self>, StateError> {
+        let at = || path.to_owned();
+        let resolved = match ResolvedPath::find(path) {
+            Ok(resolved) => resolved,
+            Err(FileError::ParentMissing(_)) => return Ok(None),
+            Err(error) => return Err(StateError::of_path(path, error)),
+        };
+        let Some(entry) = &resolved.entry else { return Ok(None) };
+        if entry.is_link() {
+            return Err(StateError::NotADirectory { path: at() });
+        }
+        let directory = Self::open_resolved(&resolved)?;
+        let found = fstat(&directory.descriptor)
+            .map_err(|error| StateError::Open { path: at(), source: error.into() })?;
+        check_owner(path, &found)?;
+        if found.st_mode & WRITABLE_BY_OTHERS != 0 {
+            return Err(StateError::Exposed { path: at(), mode: found.st_mode & 0o7777 });
+        }
+        let real = std::fs::read_link(format!("/proc/self/fd/{}", directory.descriptor.as_raw_fd()));
+        let real = real.map_err(|source| StateError::Open { path: at(), source })?;
+        check_parents(path, real.parent().unwrap_or(Path::new("/")))?;
+        Ok(Some(directory))
+    }
+
+    /// Makes a directory that only this user can enter. Something that exists at the path is an error of kind
+    /// [`io::ErrorKind::AlreadyExists`].
+    pub fn create_private(path: &Path) -> io::Result<()> {
+        Ok(rustix::fs::mkdir(path, PRIVATE_DIRECTORY)?)
+    }
+
+    /// Removes an empty directory.
+    pub fn remove_empty(path: &Path) -> io::Result<()> {
+        Ok(rustix::fs::rmdir(path)?)
+    }
+
     /// Opens a directory to read it; `None` if it does not exist. A link to it or among its parents is followed
     /// if it belongs to root, to this user or to the owner of the directory.
     pub fn open(path: &Path) -> Result<Option<Self>, StateError> {

@@ -13,6 +13,8 @@ use ccm_runtime::{Config, ExitCode, Input, LoadedManifest, RunMode, Session, spa
 
 use crate::arguments::{ApplyArguments, JsonForm, ReportFormat};
 use crate::console::Console;
+use crate::ensure::DeclaredCall;
+use crate::ensure_session::store_error;
 use crate::error::{CommandError, CommandResult};
 use crate::reactor::{SharedRun, supervise};
 use crate::source::FromRequest;
@@ -22,6 +24,19 @@ pub(crate) use runs::report_record_errors;
 
 /// Applies manifests, from the command line to the exit code.
 pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> CommandResult {
+    run_with(arguments, None, console)
+}
+
+/// Ensures a resource without a manifest.
+pub(crate) fn run_declared(
+    arguments: ApplyArguments,
+    call: DeclaredCall,
+    console: &Console,
+) -> CommandResult {
+    run_with(arguments, Some(call), console)
+}
+
+fn run_with(arguments: ApplyArguments, declared: Option<DeclaredCall>, console: &Console) -> CommandResult {
     if arguments.confirm {
         confirmation::refuse_without_person(&arguments)?;
     }
@@ -38,6 +53,7 @@ pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> CommandResult
     let context = ApplyContext {
         last_line: listeners::last_line(&arguments),
         arguments,
+        declared,
         console: console.clone(),
         shared: Arc::clone(&shared),
     };
@@ -50,6 +66,8 @@ pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> CommandResult
 /// Context of the thread that applies manifests.
 struct ApplyContext {
     arguments: ApplyArguments,
+    /// Resource in place of manifests.
+    declared: Option<DeclaredCall>,
     console: Console,
     shared: Arc<SharedRun>,
     /// Last line of the running command, if a terminal shows the progress.
@@ -69,12 +87,21 @@ impl ApplyContext {
         }
         let accepts = !(arguments.noop || arguments.render);
         let mode = if accepts { RunMode::Apply } else { RunMode::Plan };
-        let from = source::follow(FromRequest::of_apply(arguments), session, mode, console).await?;
-        let sources = match from.manifest() {
-            Some(manifest) => vec![manifest],
-            None => self.sources(session)?,
+        let mut outcomes = None;
+        let mut from = None;
+        let inputs = if let Some(call) = &self.declared {
+            let (input, opened) = call.input(session, arguments).await?;
+            outcomes = opened;
+            vec![input]
+        } else {
+            let followed = source::follow(FromRequest::of_apply(arguments), session, mode, console).await?;
+            let sources = match followed.manifest() {
+                Some(manifest) => vec![manifest],
+                None => self.sources(session)?,
+            };
+            from = Some(followed);
+            self.read(session, sources).await?
         };
-        let inputs = self.read(session, sources).await?;
         // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
         let manifests = ManuallyDrop::new(self.load(session, &inputs).await?);
         let manifests: Vec<&LoadedManifest<'_>> = manifests.iter().collect();
@@ -97,8 +124,14 @@ impl ApplyContext {
         }
         let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
         let applied = Box::pin(self.apply(session, &manifests, runs, (mode, events_file), writers)).await;
-        if mode == RunMode::Apply && matches!(applied.code, ExitCode::Success | ExitCode::Changes) {
+        if let Some(from) = from.filter(|_| mode == RunMode::Apply)
+            && matches!(applied.code, ExitCode::Success | ExitCode::Changes)
+        {
             from.mark_applied(session, console);
+        }
+        if let Some(error) = outcomes.and_then(|outcomes| outcomes.error()) {
+            console.error(&store_error(&error).therefore("the run itself was completed"));
+            return Ok(applied.code.and_failed());
         }
         Ok(applied.code)
     }

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod check;
 mod completions;
+mod ensure;
 mod environment;
 mod errors;
 mod eval;
@@ -33,6 +34,7 @@ mod resource;
 #[cfg(feature = "secrets")]
 mod secret;
 mod service;
+mod session;
 #[cfg(feature = "archive")]
 mod source;
 mod state;
@@ -52,6 +54,7 @@ pub(crate) use audit::{
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
 pub(crate) use check::{CheckArguments, CheckFormat};
 pub(crate) use completions::{CompleteArguments, CompletionShell, CompletionsArguments};
+pub(crate) use ensure::{EnsureArguments, EnsurePipeArguments, EnsureTarget, with_properties};
 pub(crate) use environment::InvalidVariable;
 pub(crate) use errors::adapt;
 pub(crate) use eval::EvalArguments;
@@ -94,6 +97,7 @@ pub(crate) use secret::{
     SecretWhoArguments,
 };
 pub(crate) use service::ServiceArguments;
+pub(crate) use session::{SessionCommand, SessionNewArguments, SessionReportArguments};
 #[cfg(feature = "archive")]
 pub(crate) use source::{
     SourceCommand, SourceForgetArguments, SourceListArguments, SourceReceiveArguments, SourceRewindArguments,
@@ -150,9 +154,30 @@ pub(crate) struct Arguments {
 /// Returns the definition of the command line with the options of all commands. clap alone builds those of a command when
 /// it parses the command.
 pub(crate) fn whole_command() -> Command {
-    let mut root = Arguments::command();
+    let mut root = with_properties(Arguments::command());
     root.build();
     root
+}
+
+/// Returns the options of `ccm ensure`, without dashes.
+pub(crate) fn run_options_of_ensure() -> Vec<String> {
+    let root = whole_command();
+    let ensure = root.find_subcommand("ensure").into_iter().flat_map(Command::get_arguments);
+    ensure.filter_map(clap::Arg::get_long).map(str::to_owned).collect()
+}
+
+/// Prints the help of a type of `ccm ensure`.
+pub(crate) fn type_help(type_name: &str) -> Result<(), Error> {
+    let words = ["ccm", "ensure", type_name, "--help"];
+    match with_properties(Arguments::command()).try_get_matches_from(words) {
+        Err(help) if !help.use_stderr() => {
+            // As everywhere, a failure to print the help is ignored.
+            let _ = help.print();
+            Ok(())
+        }
+        Err(error) => Err(error),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Commands below a command of ccm. As arguments of that command, clap only builds them if the command line names it.
@@ -190,6 +215,10 @@ impl<T: Subcommand> FromArgMatches for InnerCommands<T> {
 pub(crate) enum CliCommand {
     /// Apply a manifest: bring the machine to the state it declares
     Apply(Box<ApplyArguments>),
+    /// Ensure the state of one resource, without a manifest
+    Ensure(Box<EnsureArguments>),
+    /// Begin a session of `ccm ensure`, or show its outcomes
+    Session(InnerCommands<SessionCommand>),
     /// Check a manifest and report every error in it; nothing is run
     Validate(ValidateArguments),
     /// Show the order of a manifest's resources and their dependencies
@@ -241,7 +270,7 @@ pub(crate) enum CliCommand {
     Eval(EvalArguments),
     /// Explain a resource type, or one of its properties
     Explain(ExplainArguments),
-    /// Print the JSON schema of manifests or of events, for editors and other tools
+    /// Print the JSON schema of manifests, of events or of requests, for editors and other tools
     Schema(SchemaArguments),
     /// Write a first manifest for this machine
     Init(InitArguments),

@@ -23,6 +23,9 @@ mod console;
 mod data_explanation;
 mod debug_log;
 mod diagnostics;
+mod ensure;
+mod ensure_pipe;
+mod ensure_session;
 mod error;
 mod error_output;
 mod eval;
@@ -67,7 +70,8 @@ use ccm_runtime::process::{launcher, prepare_process, variable};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use arguments::{
-    ApplyArguments, Arguments, CliCommand, HieraCommand, InnerCommands, InvalidVariable, JsonForm,
+    ApplyArguments, Arguments, CliCommand, EnsureArguments, HieraCommand, InnerCommands, InvalidVariable,
+    JsonForm, with_properties,
 };
 use console::Console;
 use error::{CommandError, CommandResult};
@@ -76,7 +80,7 @@ pub use completion::SCRIPTS as COMPLETION_SCRIPTS;
 
 /// Returns the definition of the command line, from which help, completions and man pages are made.
 pub fn command() -> clap::Command {
-    Arguments::command()
+    with_properties(Arguments::command())
 }
 
 /// Runs ccm, from the command line of the process to its exit code.
@@ -132,6 +136,10 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Apply(apply) => {
             apply::run(ApplyArguments { verbose: arguments.verbose, ..*apply }, console)
         }
+        CliCommand::Ensure(ensure) => {
+            ensure::run(EnsureArguments { verbose: arguments.verbose, ..*ensure }, console)
+        }
+        CliCommand::Session(command) => ensure_session::run(&command.0, console),
         CliCommand::Validate(validate) => validate::run(&validate, arguments.verbose > 0, console),
         CliCommand::Graph(graph) => show::graph(&graph, console),
         CliCommand::History(history) => history::run(&history, console),

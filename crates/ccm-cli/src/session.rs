@@ -57,6 +57,7 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
     match notice {
         Notice::Facts(warning) => console.warning_of(warning),
         Notice::Environment(error) => console.warning(&format!("`.env` is left out: {error}")),
+        Notice::DataFile(error) => console.warning(&format!("`.hiera` is left out: {error}")),
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::ContainerProblem(problem) => console.warning(problem),
         Notice::Container(note) => console.note(note),

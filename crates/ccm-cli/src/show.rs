@@ -28,6 +28,8 @@ pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> CommandR
         schema_of_events()
     } else if arguments.resource {
         present_state_schema()
+    } else if arguments.api {
+        session::open(console).request_schema()
     } else {
         session::open(console).schema()
     };

@@ -156,7 +156,7 @@ impl Session {
 }
 
 /// What the runs of one call share: commands, the state directory and its lock.
-struct SharedState<'m> {
+pub(crate) struct SharedState<'m> {
     session: &'m Session,
     mode: RunMode,
     commands: &'m dyn Commands,
@@ -167,7 +167,7 @@ struct SharedState<'m> {
 }
 
 impl<'m> SharedState<'m> {
-    async fn open(
+    pub(crate) async fn open(
         session: &'m Session,
         manifests: &str,
         mode: RunMode,
@@ -198,6 +198,49 @@ impl<'m> SharedState<'m> {
             }));
         }
         Ok(Self { session, mode, commands, state_path, state, lock, audit })
+    }
+
+    /// Returns `true` if the audit log records the runs.
+    pub(crate) fn is_audited(&self) -> bool {
+        self.audit.is_some()
+    }
+
+    /// Begins the record of a run that several manifests are applied in.
+    pub(crate) fn joined_record(&self, name: &str, options: &RunOptions) -> RunRecord {
+        let earlier = self.state.as_deref().and_then(RunStore::newest);
+        let mut record = RunRecord::new((name, None), earlier, &*self.session.doors.clock).joining();
+        record.begin(self.state.as_deref(), options.keep_runs);
+        record
+    }
+
+    /// Begins the part of a run that applies one of several manifests. An error returns the record.
+    pub(crate) fn join<'a>(
+        &'a self,
+        manifest: &'a LoadedManifest<'a>,
+        options: RunOptions,
+        record: RunRecord,
+    ) -> Result<ActiveRun<'a>, (BeginError, Box<RunRecord>)> {
+        let checked = manifest.check_name().map_err(BeginError::from).and_then(|()| manifest.check_signed());
+        if let Err(error) = checked {
+            return Err((error, Box::new(record)));
+        }
+        let files = self.session.doors.doors.files(options.canceller.cancellation());
+        Ok(ActiveRun {
+            manifest,
+            others: Vec::new(),
+            mode: self.mode,
+            options,
+            commands: self.commands,
+            files,
+            state_path: self.state_path.clone(),
+            state: self.state.clone(),
+            lock: self.lock.clone(),
+            audit: None,
+            is_audited: false,
+            ledger: None,
+            record,
+            selection: NamedResources::default(),
+        })
     }
 
     /// Begins a run of a manifest beside others. `earlier` is the id of the run before it, if that is not recorded

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_governance::policy::FoundPolicy;
@@ -12,6 +13,7 @@ use ccm_manifest::{DataFile, Request, Sources as _};
 use ccm_model::{Node, NodeEntry, NodeMap, SourceId, SourceVersion, closest, normalize};
 use ccm_yaml::Limits;
 
+use crate::ensure::SharedOutcomes;
 use crate::machine::{MachineSources, url_hint};
 use crate::plain_path::without_parents;
 use crate::session::Session;
@@ -70,20 +72,22 @@ pub enum ManifestSource {
         /// Somebody who may do so has signed it.
         is_signed: bool,
     },
+    /// A resource without a manifest. Holds the name for records.
+    Declared(String),
 }
 
 impl ManifestSource {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) | Self::Accepted { path, .. } => Some(path),
-            Self::StandardInput => None,
+            Self::StandardInput | Self::Declared(_) => None,
         }
     }
 
     /// Returns the name that records use: an absolute path without `..`, with its links as they are. A manifest has
     /// one name, whichever way the path takes through directories.
     pub(crate) fn full_name(&self, files: &dyn Files) -> String {
-        if let Self::Accepted { name, .. } = self {
+        if let Self::Accepted { name, .. } | Self::Declared(name) = self {
             return name.clone();
         }
         let Some(path) = self.path() else { return STANDARD_INPUT.to_owned() };
@@ -96,7 +100,7 @@ impl ManifestSource {
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Accepted { name, .. } => name.clone(),
+            Self::Accepted { name, .. } | Self::Declared(name) => name.clone(),
             Self::StandardInput => STANDARD_INPUT.to_owned(),
         }
     }
@@ -105,7 +109,7 @@ impl ManifestSource {
     pub(crate) fn version_directory(&self) -> Option<&Path> {
         match self {
             Self::Accepted { directory, .. } => Some(directory),
-            Self::File(_) | Self::StandardInput => None,
+            Self::File(_) | Self::StandardInput | Self::Declared(_) => None,
         }
     }
 
@@ -113,7 +117,7 @@ impl ManifestSource {
     pub(crate) fn version(&self) -> Option<SourceVersion> {
         match self {
             Self::Accepted { version, .. } => Some(version.clone()),
-            Self::File(_) | Self::StandardInput => None,
+            Self::File(_) | Self::StandardInput | Self::Declared(_) => None,
         }
     }
 
@@ -151,7 +155,7 @@ pub enum InputError {
 
 /// A manifest that was read but not checked, with the values that expressions can name.
 pub struct Input {
-    pub(crate) machine: MachineSources,
+    pub(crate) machine: Rc<MachineSources>,
     source: ManifestSource,
     pub(crate) full_name: String,
     /// `true` if another run, or another reading, may find a different manifest at the same place.
@@ -161,6 +165,8 @@ pub struct Input {
     max_size: u64,
     /// Executor whose command stands in place of the resources.
     executor: Option<Box<str>>,
+    /// Outcomes of the session that the call belongs to.
+    pub(crate) outcomes: Option<Rc<SharedOutcomes>>,
 }
 
 impl Session {
@@ -219,7 +225,7 @@ impl Session {
     }
 
     /// Returns `true` if a signature of a manifest may matter.
-    fn records_reads(&self) -> bool {
+    pub(crate) fn records_reads(&self) -> bool {
         self.requires_signed || !self.governance.found_policy().is_ok_and(FoundPolicy::is_absent)
     }
 
@@ -259,14 +265,50 @@ impl Session {
         let assignments = values.data.assignments.clone();
         let full_name = source.full_name(&*self.doors.files);
         let allows_new_keys = values.data.allows_new_keys;
-        let resources = None;
-        let request = Request { name, text, directory, hiera, assignments, allows_new_keys, resources };
-        let (values, executor) = (values.clone(), None);
-        Ok(Input { machine, source, full_name, is_transient, request, values, max_size, executor })
+        let request = Request {
+            name,
+            text,
+            directory,
+            hiera,
+            assignments,
+            allows_new_keys,
+            resources: None,
+            root: None,
+            earlier: None,
+        };
+        let (machine, values) = (Rc::new(machine), values.clone());
+        let (executor, outcomes) = (None, None);
+        Ok(Input { machine, source, full_name, is_transient, request, values, max_size, executor, outcomes })
     }
 }
 
 impl Input {
+    /// Builds the input of a resource without a manifest.
+    pub(crate) fn declared(
+        source: ManifestSource,
+        request: Request,
+        values: GivenValues,
+        machine: Rc<MachineSources>,
+    ) -> Self {
+        let full_name = source.name();
+        let (max_size, executor, outcomes) = (MAX_MANIFEST_SIZE, None, None);
+        Self { machine, source, full_name, is_transient: true, request, values, max_size, executor, outcomes }
+    }
+
+    /// Returns `true` for a resource without a manifest.
+    pub(crate) fn is_declared(&self) -> bool {
+        matches!(self.source, ManifestSource::Declared(_))
+    }
+
+    /// Makes a resource without a manifest part of a session: its references may name the resources of earlier calls, and
+    /// later calls see its outcome.
+    #[must_use]
+    pub fn in_session(mut self, outcomes: Rc<SharedOutcomes>) -> Self {
+        self.request.earlier = Some(Rc::new(outcomes.resources()));
+        self.outcomes = Some(outcomes);
+        self
+    }
+
     /// Returns the source of the manifest.
     pub fn source(&self) -> &ManifestSource {
         &self.source
@@ -363,8 +405,10 @@ impl Input {
     pub(crate) fn for_machine(&self, session: &Session, facts: GivenFacts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
-            machine: MachineSources::new(&session.shared, facts, dotenv, ReadRecord::default())
-                .for_other_machine(),
+            machine: Rc::new(
+                MachineSources::new(&session.shared, facts, dotenv, ReadRecord::default())
+                    .for_other_machine(),
+            ),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
             is_transient: self.is_transient,
@@ -372,6 +416,7 @@ impl Input {
             values: self.values.clone(),
             max_size: self.max_size,
             executor: self.executor.clone(),
+            outcomes: None,
         }
     }
 
@@ -380,12 +425,12 @@ impl Input {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         let facts = self.values.facts.clone();
         Self {
-            machine: MachineSources::new(
+            machine: Rc::new(MachineSources::new(
                 &session.shared,
                 facts,
                 dotenv,
                 ReadRecord::new(self.machine.reads.is_kept()),
-            ),
+            )),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
             is_transient: self.is_transient,
@@ -393,11 +438,13 @@ impl Input {
             values: self.values.clone(),
             max_size: self.max_size,
             executor: Some(executor.into()),
+            outcomes: None,
         }
     }
 
     pub(crate) fn request(&self) -> Request {
-        let Request { name, text, directory, hiera, assignments, allows_new_keys, resources } = &self.request;
+        let Request { name, text, directory, hiera, assignments, allows_new_keys, resources, root, earlier } =
+            &self.request;
         Request {
             name: name.clone(),
             text: Arc::clone(text),
@@ -406,6 +453,8 @@ impl Input {
             assignments: assignments.clone(),
             allows_new_keys: *allows_new_keys,
             resources: resources.clone(),
+            root: root.clone(),
+            earlier: earlier.clone(),
         }
     }
 

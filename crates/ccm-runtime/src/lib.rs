@@ -136,6 +136,7 @@ mod early_policy;
 mod encrypted_values;
 #[cfg(feature = "secrets")]
 pub mod encryption;
+pub mod ensure;
 mod evaluate;
 mod event_queue;
 mod events_file;

@@ -36,7 +36,7 @@ impl Session {
         // What an earlier run copied was searched by that run, and `validate` searches everything.
         let omitted = OmittedInputs { copied: true, ..OmittedInputs::default() };
         // One command is no manifest that a later run could know.
-        self.load_with(input, omitted, input.executor().is_none())
+        self.load_with(input, omitted, input.executor().is_none() && !input.is_declared())
     }
 
     /// Loads and checks a manifest without these inputs of its machine. It is not fit for a run if any was left out.
@@ -55,7 +55,7 @@ impl Session {
         omitted: OmittedInputs,
         may_know: bool,
     ) -> Result<LoadedManifest<'s>, ManifestErrors> {
-        let mut loaded = load_omitting(input.request(), &self.specs(), &input.machine, omitted);
+        let mut loaded = load_omitting(input.request(), &self.specs(), &*input.machine, omitted);
         self.secrets.add(loaded.data.secrets.iter().cloned());
         input.machine.explain_missing_facts(&mut loaded.diagnostics);
         let mut texts = loaded.texts();

@@ -15,6 +15,19 @@ pub(crate) struct RunRecord {
     pub(crate) earlier: Option<String>,
     store: Option<RunStore>,
     diffs: DiffSpace,
+    /// Several manifests are one run: only the first of them begins it, and its end is not that of one of them.
+    joins: Joins,
+}
+
+/// Part of a run that several manifests are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joins {
+    /// One manifest is the run.
+    Nothing,
+    /// The first manifest begins the run.
+    First,
+    /// The run has begun.
+    Later,
 }
 
 /// Parts of events that are reported, and not only recorded.
@@ -41,7 +54,12 @@ impl RunRecord {
         let began = clock.now();
         let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
         let encoder = encoder.started_by(started_by()).of_source(source);
-        Self { encoder, began, earlier, store: None, diffs: DiffSpace::default() }
+        Self { encoder, began, earlier, store: None, diffs: DiffSpace::default(), joins: Joins::Nothing }
+    }
+
+    /// Lets several manifests be one run.
+    pub(crate) fn joining(self) -> Self {
+        Self { joins: Joins::First, ..self }
     }
 
     /// Starts writing. A run without a state directory is not recorded.
@@ -69,8 +87,16 @@ impl RunRecord {
             }
             return None;
         }
-        if let Event::SessionStarted(session) = event {
-            self.began = session.at;
+        match (&*event, self.joins) {
+            (Event::SessionStarted(_), Joins::Later)
+            | (Event::SessionFinished(_), Joins::First | Joins::Later) => return None,
+            (Event::SessionStarted(session), joins) => {
+                self.began = session.at;
+                if joins == Joins::First {
+                    self.joins = Joins::Later;
+                }
+            }
+            _ => {}
         }
         if let Some(store) = &mut self.store {
             store.measure(event);
@@ -136,6 +162,13 @@ impl RunRecord {
     pub(crate) fn end(&mut self, summary: &RunSummary, exit_code: u8) -> Option<Recorded> {
         let store = self.store.take()?;
         Some(store.finish(StoredSummary::of(self.encoder.identity(), self.began, summary, exit_code)))
+    }
+
+    /// Ends the record of a run that several manifests were.
+    pub(crate) fn end_joined(mut self, summary: &RunSummary, exit_code: u8) -> Option<Recorded> {
+        self.joins = Joins::Nothing;
+        self.accept(&mut Event::SessionFinished(Box::new(summary.clone())), Reported::default());
+        self.end(summary, exit_code)
     }
 
     /// Ends the record of a run whose manifest was refused.

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_engine::{Ledger, LedgerError};
+use ccm_engine::{EarlierOutcomes, Ledger, LedgerError};
 use ccm_governance::audit::{AuditProblem, RunAudit};
 use ccm_governance::signed::SignedSources;
 use ccm_host::state::{Directory, Lock};
@@ -232,6 +232,12 @@ impl ActiveRun<'_> {
         let version = manifest.input.source().version_directory();
         let of_version = version.map(|directory| VersionCommands::new(*commands, directory));
         let commands: &dyn Commands = of_version.as_ref().map_or(*commands, |commands| commands);
+        let outcomes = manifest.input.outcomes.as_deref();
+        let references = &manifest.loaded.earlier;
+        let own = manifest.catalog.resources.iter().find(|resource| resource.group.is_none());
+        let (failed, changed) = outcomes
+            .map(|outcomes| outcomes.outcomes_for(own.map(|own| &own.id), references))
+            .unwrap_or_default();
         let stack = RunStack::of(StackParts {
             manifest,
             commands,
@@ -261,6 +267,7 @@ impl ActiveRun<'_> {
             skip: &selection.skip,
             health: &HealthChecks,
             gate: stack.gate(),
+            earlier: EarlierOutcomes { failed: &failed, changed: &changed },
             // Nothing is refreshed, so that everything that is pending stays so.
             ledger: ledger.as_ref().filter(|_| !options.monitor_only),
         };
@@ -280,6 +287,9 @@ impl ActiveRun<'_> {
             }
             if let (Some(audit), Event::ResourceFinished(transaction)) = (audit.as_deref(), &event) {
                 audit.resource(transaction);
+            }
+            if let (Some(outcomes), Event::ResourceFinished(transaction)) = (outcomes, &event) {
+                outcomes.record(transaction, references);
             }
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });

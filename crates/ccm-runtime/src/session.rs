@@ -111,6 +111,8 @@ pub enum Notice<'a> {
     Facts(&'a ccm_facts::Warning),
     /// File of variables beside a manifest that another user may have written. It was not read.
     Environment(&'a ConfigurationError),
+    /// File of values in the working directory that another user may have written. It was not read.
+    DataFile(&'a ConfigurationError),
     /// An expression of the manifest or of its data uses the environment.
     EnvironmentUsed,
     /// Another run holds the lock, as its holder describes it.

@@ -10,6 +10,7 @@ use ccm_host::{Cancellation, Commands, Executor, Files, FollowingExecutor, LastL
 use ccm_report::RunIdentity;
 
 use crate::containers::RunExecutor;
+use crate::ensure::OutcomesGate;
 use crate::manifest::LoadedManifest;
 
 /// Executors and gates of a run, each around the next one. What may run, and what is recorded of it, depends on their order.
@@ -18,7 +19,8 @@ use crate::manifest::LoadedManifest;
 ///
 /// 1. the gate of the audit log, which records the answer, and refuses what can't be recorded if a record is required;
 /// 2. the gate of the policy, which denies, or asks for an approval;
-/// 3. the gate of the program.
+/// 3. the gate of the session that a call without a manifest belongs to, which records a change before it is made;
+/// 4. the gate of the program.
 ///
 /// A command that was allowed passes:
 ///
@@ -66,6 +68,9 @@ impl<'r> RunStack<'r> {
             approved: manifest.approved.get().map(String::as_str),
         };
         let mut gate: Rc<dyn DynGate + 'r> = Rc::<dyn DynGate>::clone(&session.gate);
+        if let Some(outcomes) = &manifest.input.outcomes {
+            gate = Rc::new(OutcomesGate { gate, outcomes: Rc::clone(outcomes) });
+        }
         let (kept, of_program) = (Rc::clone(&verdicts), Rc::clone(&gate));
         if let Some(policy) = PolicyGate::of_run(&session.governance, governed, commands, kept, of_program) {
             gate = Rc::new(policy);

@@ -11,6 +11,7 @@ use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
 use ccm_report::{History, RunOutcome, StoreError, StoredRun};
 
+use crate::ensure::RECORD_PREFIX;
 use crate::pause::{Pause, PauseError};
 use crate::session::Session;
 
@@ -76,6 +77,11 @@ impl SessionStatus {
     /// Returns the pause that is going on. One that can't be read is none.
     pub fn current_pause(&self) -> Option<&Pause> {
         self.pause.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    /// Returns `true` if no run of a manifest is recorded.
+    pub fn has_no_manifest(&self) -> bool {
+        self.history.runs().iter().all(|run| run.manifest().starts_with(RECORD_PREFIX))
     }
 
     /// Returns `true` if the last run is still running.

@@ -19,10 +19,12 @@ impl ApplyContext {
         let [first_name, second_name] = [first, second].map(|position| paths[position].display().to_string());
         let message = match &sources[second] {
             ManifestSource::StandardInput => "standard input is given twice".to_owned(),
-            ManifestSource::File(_) | ManifestSource::Accepted { .. } if first_name == second_name => {
+            ManifestSource::File(_) | ManifestSource::Accepted { .. } | ManifestSource::Declared(_)
+                if first_name == second_name =>
+            {
                 format!("the manifest {first_name} is given twice")
             }
-            ManifestSource::File(_) | ManifestSource::Accepted { .. } => {
+            ManifestSource::File(_) | ManifestSource::Accepted { .. } | ManifestSource::Declared(_) => {
                 format!("{first_name} and {second_name} are the same manifest")
             }
         };
@@ -125,7 +127,7 @@ impl ApplyContext {
     /// Returns the errors of manifests that are not valid, with their number if several manifests were given.
     fn invalid(&self, errors: Vec<CommandError>) -> CommandError {
         match self.arguments.manifests.len() {
-            1 => CommandError::of_several(errors),
+            0 | 1 => CommandError::of_several(errors),
             total => {
                 let invalid = manifest::invalid_of_several(errors.len(), total);
                 invalid.therefore("nothing was run").after(&errors)
@@ -154,7 +156,7 @@ impl ApplyContext {
     /// Records that a manifest was refused, unless the call would not have recorded a run.
     async fn record_refusal(&self, session: &Session, source: &ManifestSource, errors: &str) {
         let Self { arguments, console, .. } = self;
-        if arguments.noop || arguments.render {
+        if arguments.noop || arguments.render || self.declared.is_some() {
             return;
         }
         let keep_runs = arguments.keep_runs.unwrap_or(RunOptions::default().keep_runs);

@@ -67,7 +67,7 @@ impl ApplyContext {
         (mode, events_file): (RunMode, Option<EventsFile>),
         (output, error_output): (NonBlockingWriter, NonBlockingWriter),
     ) -> RunResults {
-        let Self { arguments, console, shared, last_line } = self;
+        let Self { arguments, console, shared, last_line, .. } = self;
         console.mark_output();
         console.error_output().write_through(&error_output);
         let earlier_run = runs.first().and_then(ActiveRun::earlier_run).map(str::to_owned);

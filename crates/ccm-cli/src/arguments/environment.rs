@@ -2,13 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ccm_runtime::model::escape_control;
 
 use super::parsers::{runs, wait};
-use super::{
-    ApplyArguments, Arguments, BackupCommand, CliCommand, InnerCommands, StateArguments, TimerCommand,
-};
+use super::{Arguments, BackupCommand, CliCommand, InnerCommands, StateArguments, TimerCommand};
 
 /// Variable whose value is not a value of its option.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,12 +29,12 @@ impl Arguments {
             state.state_dir = variable("CCM_STATE_DIR").map(PathBuf::from);
             state.is_of_environment = true;
         }
-        if let Some(apply) = self.command.apply_arguments() {
-            if apply.lock_wait.is_none() {
-                apply.lock_wait = read("CCM_LOCK_WAIT", &variable, wait)?;
+        if let Some((lock_wait, keep_runs)) = self.command.run_arguments() {
+            if lock_wait.is_none() {
+                *lock_wait = read("CCM_LOCK_WAIT", &variable, wait)?;
             }
-            if apply.keep_runs.is_none() {
-                apply.keep_runs = read("CCM_KEEP_RUNS", &variable, runs)?;
+            if keep_runs.is_none() {
+                *keep_runs = read("CCM_KEEP_RUNS", &variable, runs)?;
             }
         }
         Ok(self)
@@ -43,11 +42,14 @@ impl Arguments {
 }
 
 impl CliCommand {
-    /// Returns the options of `ccm apply`, if the command takes them.
-    fn apply_arguments(&mut self) -> Option<&mut ApplyArguments> {
+    /// Returns the time to wait for another run and the number of runs to keep, if the command takes them.
+    fn run_arguments(&mut self) -> Option<(&mut Option<Duration>, &mut Option<usize>)> {
         match self {
-            Self::Apply(apply) => Some(apply),
-            Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply),
+            Self::Apply(apply) => Some((&mut apply.lock_wait, &mut apply.keep_runs)),
+            Self::Ensure(ensure) => Some((&mut ensure.lock_wait, &mut ensure.keep_runs)),
+            Self::Timer(InnerCommands(TimerCommand::Install(install))) => {
+                Some((&mut install.apply.lock_wait, &mut install.apply.keep_runs))
+            }
             _ => None,
         }
     }
@@ -56,6 +58,7 @@ impl CliCommand {
     fn state_arguments(&mut self) -> Option<&mut StateArguments> {
         match self {
             Self::Apply(apply) => Some(&mut apply.state),
+            Self::Ensure(ensure) => Some(&mut ensure.state),
             Self::Validate(validate) => Some(&mut validate.state),
             Self::History(history) => Some(&mut history.state),
             Self::Status(status) => Some(status.state_arguments()),
@@ -81,6 +84,7 @@ impl CliCommand {
             #[cfg(feature = "secrets")]
             Self::Secret(_) => None,
             Self::Timer(_)
+            | Self::Session(_)
             | Self::Graph(_)
             | Self::Policy(_)
             | Self::Approvals(_)
@@ -154,6 +158,8 @@ mod tests {
     fn every_command_with_a_state_directory_takes_that_of_the_environment() {
         for (line, takes) in [
             ("apply m.yaml", true),
+            ("ensure file /x", true),
+            ("session report", false),
             ("history", true),
             ("status", true),
             ("pause", true),

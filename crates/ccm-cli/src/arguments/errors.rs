@@ -11,7 +11,7 @@ use clap::{Arg, ArgMatches, Command, CommandFactory as _, Error};
 use super::foreign_words::{APPLY, FOREIGN_COMMANDS, FOREIGN_INNER_COMMANDS, FOREIGN_OPTIONS, SHOW};
 use super::help::{asks_for_short_help, in_groups, shortened};
 use super::parsers::wait;
-use super::{Arguments, whole_command};
+use super::{Arguments, whole_command, with_properties};
 
 /// Maximum number of commands that are named for an option.
 const MAX_COMMANDS: usize = 3;
@@ -20,8 +20,11 @@ const MAX_COMMANDS: usize = 3;
 pub(crate) fn adapt(error: Error, is_file: impl Fn(&Path) -> bool) -> Error {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let command =
-                if asks_for_short_help() { shortened(whole_command()) } else { Arguments::command() };
+            let command = if asks_for_short_help() {
+                shortened(whole_command())
+            } else {
+                with_properties(Arguments::command())
+            };
             in_groups(command).try_get_matches().err().unwrap_or(error)
         }
         ErrorKind::InvalidSubcommand => match as_unknown_argument(&error) {

@@ -27,8 +27,8 @@ impl JsonForm {
     /// Returns the form that `--output` or `--json` of a command asks for. A command whose results are JSON anyway,
     /// such as `ccm facts`, has none without these options.
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
-        if let Some((_, matches)) = matches.subcommand() {
-            return Self::of(matches);
+        if let Some(form) = matches.subcommand().and_then(|(_, inner)| Self::of(inner)) {
+            return Some(form);
         }
         let is_given = |id| {
             matches.try_contains_id(id).unwrap_or_default()

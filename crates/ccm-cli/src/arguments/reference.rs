@@ -39,6 +39,10 @@ pub(crate) struct SchemaArguments {
     #[arg(long, conflicts_with = "events")]
     pub resource: bool,
 
+    /// Print the schema of requests and answers of `ccm ensure api pipe`
+    #[arg(long, conflicts_with_all = ["events", "resource"])]
+    pub api: bool,
+
     #[command(flatten)]
     pub output: OutputArguments<JsonFormat>,
 }

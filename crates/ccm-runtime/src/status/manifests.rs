@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use ccm_report::{RunOutcome, StoredRun};
 
 use super::{PendingRefreshes, SessionStatus};
+use crate::ensure::RECORD_PREFIX;
 
 /// State of a manifest, according to its last run that is not going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,10 @@ impl SessionStatus {
         let current = self.current_run();
         let mut manifests = BTreeMap::new();
         for run in self.history.runs() {
+            // What was ensured without a manifest is no manifest that has a state.
+            if run.manifest().starts_with(RECORD_PREFIX) {
+                continue;
+            }
             let status = manifests.entry(run.manifest()).or_insert_with(|| empty(run.manifest()));
             if current.is_some_and(|current| current.id == run.id) {
                 status.current = Some(run);

@@ -270,7 +270,7 @@ pub(crate) enum CliCommand {
     Eval(EvalArguments),
     /// Explain a resource type, or one of its properties
     Explain(ExplainArguments),
-    /// Print the JSON schema of manifests, of events or of requests, for editors and other tools
+    /// Print the JSON schema of manifests, events or requests, for editors and other tools
     Schema(SchemaArguments),
     /// Write a first manifest for this machine
     Init(InitArguments),

@@ -75,7 +75,7 @@ fn text(outcomes: &SessionOutcomes) -> String {
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     let blank = if resources.is_empty() { "" } else { "\n" };
     let duration = display_duration(Duration::from_nanos(duration - duration % 1_000_000));
-    text + &format!("{blank}{} {noun}{counts}, in {duration}\n", resources.len())
+    text + &format!("{blank}{} {noun} in {duration}{counts}\n", resources.len())
 }
 
 fn document(outcomes: &SessionOutcomes) -> Value {

@@ -189,8 +189,13 @@ impl Ccm {
     }
 
     fn add_arguments(&self, command: &mut Command) {
-        command.args(&self.args);
         let command_name = self.args.first().and_then(|first| first.to_str());
+        if let ([first, rest @ ..], Some("ensure"), true) = (&self.args[..], command_name, self.own_state) {
+            // Options of the run stand before the resource.
+            command.arg(first).arg("--state-dir").arg(&self.state).args(rest);
+            return;
+        }
+        command.args(&self.args);
         let keeps_state = matches!(
             command_name,
             Some("apply" | "backup" | "history" | "pause" | "push" | "source" | "status")

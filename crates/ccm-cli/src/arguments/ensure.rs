@@ -298,9 +298,10 @@ fn argument(option: EnsureOption) -> Arg {
     argument = argument.action(if is_repeatable { ArgAction::Append } else { ArgAction::Set });
     if is_flag {
         argument = argument.num_args(0..=1).default_missing_value("true");
-        return argument
-            .value_parser(PossibleValuesParser::new(["true", "false"]))
-            .hide_possible_values(true);
+        if words.is_empty() {
+            let words = PossibleValuesParser::new(["true", "false"]);
+            return argument.value_parser(words).hide_possible_values(true);
+        }
     }
     if words.is_empty() { argument } else { argument.value_parser(PossibleValuesParser::new(words)) }
 }

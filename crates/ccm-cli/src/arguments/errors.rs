@@ -289,6 +289,10 @@ fn collect_commands_with(command: &Command, name: &str, option: &str, found: &mu
     if has_option {
         found.push(format!("`{name}`"));
     }
+    // What stands below it are types with their properties.
+    if command.get_name() == "ensure" {
+        return;
+    }
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect_commands_with(inner, &format!("{name} {}", inner.get_name()), option, found);
     }
@@ -304,7 +308,10 @@ fn with_example(error: Error) -> Error {
     let needed: Vec<&str> = missing.iter().flat_map(|argument| argument.split(' ')).collect();
     let needed = || needed.iter().filter(|word| word.starts_with("--"));
     let is_given = |id: &str| {
-        matches.as_ref().is_some_and(|matches| matches.value_source(id) == Some(ValueSource::CommandLine))
+        matches.as_ref().is_some_and(|matches| {
+            // The words behind a type of `ccm ensure` are no arguments yet.
+            matches.try_contains_id(id).is_ok() && matches.value_source(id) == Some(ValueSource::CommandLine)
+        })
     };
     let given = command.get_arguments().filter(|option| is_given(option.get_id().as_str()));
     let given: Vec<String> = given.filter_map(Arg::get_long).map(|long| format!("--{long}")).collect();

@@ -194,7 +194,7 @@ mod tests {
             (
                 PropertyKind::JsonMap,
                 &["web.port=80", "web.name=a", "on=true"],
-                "{web: {port: 80, name: \"a\"}, on: true}",
+                "{web: {port: 80, name: a}, on: true}",
             ),
             (PropertyKind::JsonMap, &["a=1", "a.b=2"], "GivenTwice"),
             (PropertyKind::JsonMap, &["a..b=2"], "InvalidKey"),

@@ -124,15 +124,19 @@ fn described(name: String, property: &'static PropertySpec, is_common: bool) -> 
         value_name: value_name(&property.kind),
         words: words(&property.kind),
         meaning: format!("{first}{default}"),
-        is_flag: is_flag(&property.kind),
+        is_flag: flag_words(&property.kind).is_some(),
         is_repeatable: property.kind.element().is_some() || is_map(&property.kind),
         is_common,
     }
 }
 
-/// Returns `true` for a kind whose option may stand without a value.
-pub(super) fn is_flag(kind: &PropertyKind) -> bool {
-    matches!(kind, PropertyKind::Boolean)
+/// Returns the values of an option that may stand without one, which means `true`; `None` for any other.
+pub(super) fn flag_words(kind: &PropertyKind) -> Option<&'static [&'static str]> {
+    match kind {
+        PropertyKind::Boolean => Some(&["true", "false"]),
+        PropertyKind::Words(words) if words.contains(&"true") => Some(words),
+        _ => None,
+    }
 }
 
 fn is_map(kind: &PropertyKind) -> bool {

@@ -8,7 +8,7 @@ use ccm_properties::{CommonProperty, HEALTH_CHECKS, PropertySpec, SENSITIVE, Typ
 
 use super::DeclaredResource;
 use super::assigned_value::{AssignmentFault, assign};
-use super::options::{OptionTarget, is_flag, target};
+use super::options::{OptionTarget, flag_words, target};
 use super::tree::{WrittenName, manifest_of, record_name};
 
 /// Words that mean noop, as they do for `ccm apply`.
@@ -63,7 +63,7 @@ impl CommandLine {
         let mut add = |word: &str| {
             text.push(' ');
             let start = text.len();
-            text += &quote_words([word]);
+            text += &shown_word(word);
             Span::new(SourceId::default(), start, text.len())
         };
         let type_name = WrittenName { span: add(&given.type_name), text: given.type_name.clone() };
@@ -175,9 +175,9 @@ impl WordReader<'_> {
                 continue;
             }
             let target = target(self.spec, name);
-            let is_flag = match target {
-                Some(OptionTarget::Property(property)) => is_flag(&property.kind),
-                _ => false,
+            let flag_words = match target {
+                Some(OptionTarget::Property(property)) => flag_words(&property.kind),
+                _ => None,
             };
             if target.is_none() && self.given.run_options.iter().any(|option| option == name) {
                 self.fault(
@@ -193,8 +193,9 @@ impl WordReader<'_> {
                 continue;
             }
             let value = value.or_else(|| {
-                if is_flag {
-                    let given = words.next_if(|next| is_boolean(&next.text)).cloned();
+                if let Some(known) = flag_words {
+                    let is_value = |text: &str| known.contains(&text) || !is_literal(text);
+                    let given = words.next_if(|next| is_value(&next.text)).cloned();
                     return given.or_else(|| Some(WrittenWord { text: "true".to_owned(), span: word.span }));
                 }
                 words.next_if(|next| !next.text.starts_with("--")).cloned()
@@ -365,8 +366,19 @@ impl HealthCheckOptions {
     }
 }
 
-fn is_boolean(text: &str) -> bool {
-    matches!(text, "true" | "false") || !is_literal(text)
+/// Returns a word with the quotes that it needs. One with line ends is written in one line, as bash reads it.
+fn shown_word(word: &str) -> String {
+    if !word.chars().any(char::is_control) {
+        return quote_words([word]);
+    }
+    let escape = |character: char| match character {
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\'' | '\\' => format!("\\{character}"),
+        other if other.is_control() => format!("\\x{:02x}", u32::from(other)),
+        other => other.to_string(),
+    };
+    format!("$'{}'", word.chars().map(escape).collect::<String>())
 }
 
 /// Returns `true` for a text without an expression.

@@ -11,6 +11,7 @@ mod approvals;
 mod audit;
 mod cancellation;
 mod doors;
+mod ensure;
 mod example;
 mod executor;
 mod explanation;

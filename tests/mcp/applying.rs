@@ -50,7 +50,12 @@ fn a_signed_manifest_is_applied_and_no_other() {
 
 /// Calls `apply`, which has to wait for its approval, and returns the code of its intent.
 fn ask(client: &mut LineClient, input: &Value) -> String {
-    let asked = client.call("apply", input.clone());
+    ask_for("apply", client, input)
+}
+
+/// Calls a tool, which has to wait for its approval, and returns the code of its intent.
+fn ask_for(tool: &str, client: &mut LineClient, input: &Value) -> String {
+    let asked = client.call(tool, input.clone());
     assert_eq!(asked["structuredContent"]["status"], "approval_required", "{asked}");
     asked["structuredContent"]["code"].as_str().expect("a code").to_owned()
 }
@@ -81,6 +86,34 @@ fn a_text_is_applied_once_a_person_has_approved_it() {
     let waiting = client.call("resume", json!({"intent": second}));
     assert_eq!(waiting["structuredContent"]["status"], "approval_required", "{waiting}");
     assert!(!machine.scratch.has("other"));
+    assert_eq!(client.close().code, 0);
+}
+
+#[test]
+fn a_resource_is_ensured_once_a_person_has_approved_it() {
+    let Some(machine) = machine(APPLY) else { return };
+    approvers::add(&machine);
+    let made = machine.scratch.at("made");
+    let mut client = LineClient::start_with(&machine, &["--set", "apply"]);
+    client.initialize("2025-11-25");
+    let listed = client.request("tools/list", json!({})).to_string();
+    assert!(listed.contains("\"ensure\""), "{listed}");
+    let file = json!({"type": "file", "properties": {"name": made, "content": "a: [b]\n"}});
+    let code = ask_for("ensure", &mut client, &file);
+    let shown = machine.run(&["approvals", "show", &code]);
+    assert!(shown.stdout.contains("a: [b]") && shown.stdout.contains("ensure"), "{}", shown.shown());
+    assert!(!machine.scratch.has("made"));
+    approvers::approve(&machine, &code);
+    let applied = client.call("resume", json!({"intent": code}));
+    assert_eq!(applied["structuredContent"]["exitCode"], 0, "{applied}");
+    assert_eq!(machine.scratch.read("made").as_deref(), Some("a: [b]\n"));
+    // Nobody is asked about what the policy denies, or what has errors.
+    let denied = json!({"type": "exec", "properties": {"name": "mkfs.ext4 /dev/sda1"}});
+    let denied = client.call("ensure", denied);
+    assert_eq!(denied["structuredContent"]["status"], "denied", "{denied}");
+    let wrong = client.call("ensure", json!({"type": "file", "properties": {"name": made, "mode": 99999}}));
+    assert_eq!(wrong["structuredContent"]["status"], "not_tried", "{wrong}");
+    assert!(text(&wrong).contains("99999"), "{wrong}");
     assert_eq!(client.close().code, 0);
 }
 

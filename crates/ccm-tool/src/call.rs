@@ -40,7 +40,7 @@ pub enum ToolCall {
         /// Id or code of the intent.
         intent: String,
     },
-    /// `apply`.
+    /// `apply` or `ensure`.
     Apply(ApplyCall),
     /// `validate`.
     Validate {
@@ -88,6 +88,8 @@ pub enum ToolCall {
 /// Call that applies a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApplyCall {
+    /// The tool.
+    pub tool: ToolName,
     /// The manifest.
     pub manifest: AppliedManifest,
     /// Reason of the caller for the call. It is shown to approvers as unchecked text.
@@ -178,7 +180,7 @@ impl ToolCall {
             Self::Resume { .. } => ToolName::Resume,
             Self::Cancel { .. } => ToolName::Cancel,
             Self::ApprovalStatus { .. } => ToolName::ApprovalStatus,
-            Self::Apply(_) => ToolName::Apply,
+            Self::Apply(call) => call.tool,
             Self::Validate { .. } => ToolName::Validate,
             Self::Noop { .. } => ToolName::Noop,
             Self::Graph { .. } => ToolName::Graph,

@@ -34,6 +34,8 @@ words! {
         ApprovalStatus = "approval_status",
         /// Applies a manifest that an approver has signed or approves.
         Apply = "apply",
+        /// Ensures the state of one resource, which an approver approves.
+        Ensure = "ensure",
         /// Checks a manifest.
         Validate = "validate",
         /// Shows what a run of a manifest would change.
@@ -78,7 +80,7 @@ impl ToolName {
             | Self::ProcessKill
             | Self::Resume
             | Self::Cancel => ToolSet::GovernedExecute,
-            Self::Apply => ToolSet::Apply,
+            Self::Apply | Self::Ensure => ToolSet::Apply,
             _ => ToolSet::Read,
         }
     }
@@ -87,7 +89,13 @@ impl ToolName {
     pub fn is_executing(self) -> bool {
         matches!(
             self,
-            Self::Exec | Self::Bash | Self::CodeExecution | Self::ProcessKill | Self::Resume | Self::Apply
+            Self::Exec
+                | Self::Bash
+                | Self::CodeExecution
+                | Self::ProcessKill
+                | Self::Resume
+                | Self::Apply
+                | Self::Ensure
         )
     }
 
@@ -100,7 +108,7 @@ impl ToolName {
         ToolHints {
             read_only,
             destructive: self.is_executing(),
-            idempotent: read_only || matches!(self, Self::Cancel | Self::Apply),
+            idempotent: read_only || matches!(self, Self::Cancel | Self::Apply | Self::Ensure),
             open_world: self.is_executing(),
         }
     }
@@ -144,6 +152,10 @@ impl ToolName {
                 "Applies a manifest, by its path or as text, and returns what was changed. An approver has to have signed \
                  it, or else a person approves this call."
             }
+            Self::Ensure => {
+                "Ensures the state of one resource, such as a file, a package or a service, and returns what was changed. A \
+                 person approves this call. `explain` lists the types and their properties."
+            }
             Self::Validate => "Checks a manifest, and returns every error with its location. Nothing is run.",
             Self::Noop => {
                 "Shows what a run of a manifest would change. Nothing is changed, and no command of the manifest is run: \
@@ -173,7 +185,10 @@ mod tests {
         }
         let executing = ToolName::ALL.into_iter().filter(|tool| tool.is_executing());
         let executing: Vec<&str> = executing.map(ToolName::name).collect();
-        assert_eq!(executing, ["exec", "bash", "code_execution", "process_kill", "resume", "apply"]);
+        assert_eq!(
+            executing,
+            ["exec", "bash", "code_execution", "process_kill", "resume", "apply", "ensure"]
+        );
     }
 
     #[test]

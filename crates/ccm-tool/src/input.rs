@@ -6,7 +6,7 @@ mod values;
 use std::time::Duration;
 
 use ccm_model::{closest, escape_control};
-use ccm_properties::{PropertySet, PropertySpec, aliases, object_schema, section, words};
+use ccm_properties::{JsonMap, PropertySet, PropertySpec, aliases, object_schema, section, words};
 use serde_json::{Value, json};
 
 pub use self::reading::json_kind;
@@ -94,6 +94,7 @@ inputs! {
     Cancel(IntentInput) => |input| Ok(ToolCall::Cancel { intent: input.intent });
     ApprovalStatus(IntentInput) => |input| Ok(ToolCall::ApprovalStatus { intent: input.intent });
     Apply(ApplyInput) => ApplyInput::call;
+    Ensure(EnsureInput) => EnsureInput::call;
     Validate(ManifestInput) => |input| Ok(ToolCall::Validate { manifest: input.manifest });
     Noop(ManifestInput) => |input| Ok(ToolCall::Noop { manifest: input.manifest });
     Graph(GraphInput) => |input| Ok(ToolCall::Graph { manifest: input.manifest, format: input.format });
@@ -288,7 +289,46 @@ impl ApplyInput {
                 return Err(ToolInputError::new(message, "keep one of them"));
             }
         };
-        Ok(ToolCall::Apply(ApplyCall { manifest, reason: self.reason }))
+        Ok(ToolCall::Apply(ApplyCall { tool: ToolName::Apply, manifest, reason: self.reason }))
+    }
+}
+
+section! {
+    /// Input of `ensure`.
+    #[derive(Default)]
+    struct EnsureInput {
+        /// Type of the resource, such as `file`; `explain` lists them.
+        resource_type: FilledText<MAX_NAME> as String { name: "type", required: true },
+        /// Name of the resource, as `name`, and its properties. Paths are absolute.
+        properties: JsonMap { required: true },
+        /// Reason for the command, which approvers see as unchecked text.
+        reason: InputText<MAX_REASON> as Option<String>,
+    }
+}
+
+impl EnsureInput {
+    /// Returns the call that applies a manifest with the resource, which an approver reads.
+    fn call(self) -> Result<ToolCall, ToolInputError> {
+        let JsonMap(mut properties) = self.properties;
+        let name = properties.remove("name");
+        let Some(Value::String(name)) =
+            name.filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+        else {
+            let hint = "add `name` to the properties, such as the path of a file";
+            return Err(ToolInputError::new("`ensure` needs the name of the resource", hint));
+        };
+        let resource = json!({ name: properties });
+        let manifest = json!({ "ccm": { "resources": [{ self.resource_type: [resource] }] } });
+        let text = format!("{manifest:#}\n");
+        if text.len() > MAX_MANIFEST {
+            let message = format!("the resource has more than {MAX_MANIFEST} bytes");
+            return Err(ToolInputError::new(
+                message,
+                "write long content to a file, and name it as `source`",
+            ));
+        }
+        let (tool, manifest) = (ToolName::Ensure, AppliedManifest::Text(text));
+        Ok(ToolCall::Apply(ApplyCall { tool, manifest, reason: self.reason }))
     }
 }
 

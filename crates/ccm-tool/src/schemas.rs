@@ -24,7 +24,7 @@ impl ToolName {
                 "notes": { "type": "array", "items": { "type": "string" } },
                 "trust": { "type": "string", "description": "EXTERNAL_UNTRUSTED: nobody has checked the output" },
             }),
-            Self::Apply => json!({
+            Self::Apply | Self::Ensure => json!({
                 "exitCode": { "type": "integer", "description": "Exit code of `ccm apply`" },
                 "events": { "type": "array", "items": { "type": "object" } },
                 "truncated": { "type": "boolean" },

@@ -40,6 +40,8 @@ const MAX_SOURCE_FILES: usize = 20_000;
 const MAX_LOADING: Duration = Duration::from_secs(30);
 /// Name of a text in messages.
 const TEXT: &str = "the text";
+/// Name of the resource of `ensure` in messages.
+const RESOURCE: &str = "the resource";
 /// Directory of the texts of manifests in the state directory.
 const TEXTS: &str = "tool-manifests";
 /// Lock of the writers in that directory.
@@ -53,6 +55,7 @@ struct AppliedCall<'c> {
     caller: &'c ToolCaller,
     input: &'c Value,
     reason: Option<&'c str>,
+    tool: ToolName,
     /// Name of the manifest in messages.
     name: &'c str,
     described: Command,
@@ -72,7 +75,7 @@ impl AppliedCall<'_> {
     fn governed(&self, action: Value) -> GovernedCall<'_> {
         GovernedCall {
             id: self.id.clone(),
-            tool: ToolName::Apply,
+            tool: self.tool,
             caller: self.caller,
             input: self.input,
             action,
@@ -109,6 +112,7 @@ impl ToolBroker {
         let (name, path) = match &call.manifest {
             AppliedManifest::Path(path) => (&**path, self.directory.join(path)),
             AppliedManifest::Text(text) => match self.write_text(text) {
+                Ok(path) if call.tool == ToolName::Ensure => (RESOURCE, path),
                 Ok(path) => (TEXT, path),
                 Err(answer) => return *answer,
             },
@@ -120,6 +124,7 @@ impl ToolBroker {
             caller,
             input,
             reason: call.reason.as_deref(),
+            tool: call.tool,
             name,
             described: Command {
                 args: vec!["apply".into(), "--require-signed".into(), path.clone().into()],
@@ -234,7 +239,7 @@ impl ToolBroker {
             })
         };
         let statement = loaded.statement(Duration::ZERO, &[]).map_err(unapproved)?;
-        let Some(action) = action(&statement, input) else {
+        let Some(action) = action(applied.tool, &statement, input) else {
             let message =
                 format!("{} has more than {MAX_LINES} lines, which nobody can approve", applied.name);
             let hint = "split it, or let an approver sign the file".to_owned();
@@ -354,13 +359,13 @@ impl ToolBroker {
 
 /// Returns what an approver sees of a manifest: its lines, and the digests of all files that belong to it. `None` if it
 /// is too long to be read.
-fn action(statement: &SignedManifest, input: &Input) -> Option<Value> {
+fn action(tool: ToolName, statement: &SignedManifest, input: &Input) -> Option<Value> {
     let lines: Vec<&str> = input.text().lines().collect();
     if lines.len() > MAX_LINES {
         return None;
     }
     let mut action = Map::new();
-    action.insert("tool".to_owned(), ToolName::Apply.name().into());
+    action.insert("tool".to_owned(), tool.name().into());
     action.insert("manifest".to_owned(), input.full_name().into());
     for file in &statement.files {
         let digest = file.sha256.as_ref().map(|digest| format!("sha256 {digest}"));
@@ -422,7 +427,7 @@ pub(super) fn too_much(manifest: &str, reason: &str) -> ToolAnswer {
 fn not_signed(manifest: &str, reason: Option<&str>) -> ToolAnswer {
     let message = format!("{manifest} has to be signed by an approver");
     let hint = match manifest {
-        TEXT => "write it to a file, let an approver sign the file, and apply that".to_owned(),
+        TEXT | RESOURCE => "write it to a file, let an approver sign the file, and apply that".to_owned(),
         path => format!("let an approver sign it: `ccm approve --manifest {path} --until 30d`"),
     };
     ToolAnswer::error(AnswerKind::Denied, &message, reason, &[hint])

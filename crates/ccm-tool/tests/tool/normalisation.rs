@@ -228,6 +228,36 @@ fn no_message_repeats_a_value_that_may_be_secret() {
 }
 
 #[test]
+fn a_resource_becomes_a_manifest_that_an_approver_reads() {
+    let text = |input: Value| match normalise("ensure", &input) {
+        Ok(ToolCall::Apply(ccm_tool::ApplyCall {
+            manifest: ccm_tool::AppliedManifest::Text(text), ..
+        })) => Ok(serde_json::from_str::<Value>(&text).expect("a manifest in JSON, a line for each part")),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error.message),
+    };
+    let properties = json!({"name": "/etc/motd", "content": "a: [b]\n- c", "mode": "0644"});
+    let expected = json!({"/etc/motd": {"content": "a: [b]\n- c", "mode": "0644"}});
+    assert_eq!(
+        text(json!({"type": "file", "properties": properties, "reason": "greeting"})),
+        Ok(json!({"ccm": {"resources": [{"file": [expected]}]}}))
+    );
+    for (input, message) in [
+        (json!({"type": "file", "properties": {}}), "`ensure` needs the name of the resource"),
+        (json!({"type": "file", "properties": {"name": 5}}), "`ensure` needs the name of the resource"),
+        (json!({"properties": {"name": "x"}}), "`type`"),
+        (json!({"type": "file", "properties": []}), "`properties`"),
+        (
+            json!({"type": "file", "properties": {"name": "x", "content": "x".repeat(20_000)}}),
+            "more than 16384 bytes",
+        ),
+    ] {
+        let found = text(input).expect_err("an error");
+        assert!(found.contains(message), "{found}");
+    }
+}
+
+#[test]
 fn schemas_describe_the_accepted_inputs() {
     for tool in ToolName::ALL {
         let schema = tool.input_schema();
@@ -244,6 +274,7 @@ fn schemas_describe_the_accepted_inputs() {
             let name = name.as_str().expect("a name");
             let value = match (name, properties[name]["type"].as_str()) {
                 ("language", _) => json!("python"),
+                ("properties", _) => json!({"name": "x"}),
                 (_, Some("integer")) => json!(7),
                 _ => json!("x"),
             };

@@ -189,7 +189,7 @@ fn tasks_about_the_system_are_done_once() {
 }
 
 /// Pages whose blocks are one session.
-const SESSIONS: [&str; 8] = [
+const SESSIONS: [&str; 10] = [
     "docs/start/sixty-seconds.md",
     "docs/start/tutorial.md",
     "docs/use/repository.md",
@@ -198,6 +198,8 @@ const SESSIONS: [&str; 8] = [
     "docs/use/policy.md",
     "docs/use/secrets-in-git.md",
     "docs/use/adopt.md",
+    "docs/use/shell.md",
+    "docs/use/api.md",
 ];
 const FIRST_PAGES: [&str; 3] =
     ["docs/use/cookbook/files.md", "docs/use/cookbook/commands.md", "docs/use/cookbook/many.md"];

@@ -95,7 +95,11 @@ pub(super) fn errors(errors: &ManifestErrors) -> String {
         let location = found.span().and_then(|span| texts.location(span));
         let location = location.map(|location| format!(" at {location}")).unwrap_or_default();
         let hints = found.hints.iter().map(|hint| format!("; {hint}"));
-        hints.fold(format!("{}{location}", found.one_line()), |text, hint| text + &hint)
+        let message = match found.kind {
+            DiagnosticKind::UnknownProperty => found.message.as_str().into(),
+            _ => found.one_line(),
+        };
+        hints.fold(format!("{message}{location}"), |text, hint| text + &hint)
     };
     let only_errors =
         errors.0.diagnostics.iter().filter(|found| found.severity == ccm_model::Severity::Error);

@@ -12,10 +12,11 @@ use super::help_end::{HelpEnd, Note};
 use super::markdown::{add_item, add_lines, add_table, inlines, reference};
 
 /// Files that ccm reads or writes by themselves, besides those that a command line names.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("/etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/", "Custom facts of this machine."),
     ("$XDG_CONFIG_HOME/ccm/, ~/.config/ccm/", "Custom facts of the user, under the same names."),
     (".env", "Variables of the environment of a manifest, in its directory."),
+    (".hiera", "Values for `ccm ensure`, in the working directory."),
     ("/var/lib/ccm/", "State directory of root: the lock, recorded runs, pending refreshes and backups."),
     ("$XDG_STATE_HOME/ccm/, ~/.local/state/ccm/", "State directory of other users."),
     ("/etc/systemd/system/ccm-*.timer", "Timers that `ccm timer install` has written."),

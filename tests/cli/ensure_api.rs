@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ccm;
 use crate::ensure::ensure;
+use crate::expect::expect_error;
 
 const REQUEST: &str = "io.choria.ccm.v1.resource.ensure.request";
 const RESPONSE: &str = "io.choria.ccm.v1.resource.ensure.response";
@@ -22,7 +23,7 @@ fn pipe(scratch: &Scratch, input: impl Into<Vec<u8>>, options: &[&str]) -> Calle
 /// Returns the answers, each a line of JSON.
 fn answers(called: &Called) -> Vec<Value> {
     let answer = |line: &str| {
-        let answer: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{}", called.shown()));
+        let answer: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(answer["protocol"], RESPONSE);
         assert_ne!(answer.get("state").is_some(), answer.get("error").is_some(), "{answer}");
         answer
@@ -180,6 +181,15 @@ fn a_thousand_requests_are_one_run() {
     assert!(found.len() == 1000 && found.iter().all(|outcome| outcome == "changed"), "{}", called.shown());
     let history = ccm(&scratch, &["history"]).run().stdout;
     assert!(history.matches("ensure api pipe").count() <= 5, "{history}");
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    let scratch = Scratch::new();
+    for options in [&["--json"][..], &["--output", "jsonl"], &["-q"], &["--timeout", "5m"]] {
+        let called = ensure(&scratch, options).args(&["api", "pipe"]).input("{}").run();
+        expect_error(&called, 64, "", &["has no effect on `ccm ensure api pipe`"], &["--yaml"]);
+    }
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn run(scratch: &Scratch, words: &[&str]) -> Called {
 /// Returns the report of the session.
 fn report(scratch: &Scratch) -> Value {
     let called = ccm(scratch, &["session", "report", "--json", "--session", "session"]).run();
-    serde_json::from_str(&called.stdout).unwrap_or_else(|_| panic!("{}", called.shown()))
+    assert_eq!(called.code, 0, "{}", called.shown());
+    serde_json::from_str(&called.stdout).expect("JSON")
 }
 
 /// Words of an exec that notes each of its refreshes.
@@ -94,9 +95,9 @@ fn a_failure_skips_what_requires_it_until_it_succeeds() {
     let skipped = run(&scratch, &dependent);
     assert!(skipped.code == 4 && skipped.stdout.contains("1 dependency failed"), "{}", skipped.shown());
     assert!(!scratch.has("made"));
-    let text =
+    let reported =
         ccm(&scratch, &["session", "report"]).variable("CCM_SESSION_STORE", &scratch.at("session")).run();
-    assert_snapshot!("session_report", text.shown());
+    assert_snapshot!("session_report", reported.shown());
     // One that was skipped did not succeed either.
     let third = run(&scratch, &["exec", "true", "--require", &format!("file#{made}")]);
     assert_eq!(third.code, 4, "{}", third.shown());

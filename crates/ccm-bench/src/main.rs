@@ -21,6 +21,7 @@ mod binary;
 mod checks;
 mod containers;
 mod databases;
+mod ensure;
 mod kernel;
 mod manifests;
 mod mcp;
@@ -56,6 +57,7 @@ const PARTS: &[BenchmarkPart] = &[
     ("growth", growth),
     ("expressions", |_| expressions()),
     ("hierarchy", |_| hierarchy()),
+    ("ensure", ensure::run),
     ("files-steady", files_steady),
     ("files-attributes", files_attributes),
     ("files-applied", files_applied),

@@ -33,13 +33,13 @@ pub(crate) fn run(arguments: EnsureArguments, console: &Console) -> CommandResul
     };
     let text = |word: OsString| {
         let refused = |word: OsString| {
-            CommandError::usage(format!("the argument {word:?} is not UTF-8 text"))
+            CommandError::usage(format!("the argument `{}` is not UTF-8 text", word.display()))
                 .therefore("nothing was run")
         };
         word.into_string().map_err(refused)
     };
     let words = words.into_iter().map(text).collect::<CommandResult<Vec<String>>>()?;
-    if asks_for_help(&words) {
+    if asks_for_help(&type_name, &words) {
         type_help(&type_name)?;
         return Ok(ExitCode::Success);
     }

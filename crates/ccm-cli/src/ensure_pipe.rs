@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::apply::report_record_errors;
-use crate::arguments::{ApplyArguments, EnsurePipeArguments};
+use crate::arguments::{ApplyArguments, EnsurePipeArguments, ReportFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
@@ -43,6 +43,7 @@ pub(crate) fn run(
     store: Option<PathBuf>,
     console: &Console,
 ) -> CommandResult {
+    refuse_without_effect(&arguments)?;
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let state = Arc::new(PipeState::default());
@@ -73,6 +74,26 @@ pub(crate) fn run(
             }
         }
     })
+}
+
+/// Refuses options that answers have no use for.
+fn refuse_without_effect(arguments: &ApplyArguments) -> CommandResult<()> {
+    let given = [
+        ("output", arguments.output.format != ReportFormat::Text),
+        ("quiet", arguments.quiet),
+        ("timeout", arguments.timeout.is_some()),
+        ("events-file", arguments.events_file.is_some()),
+        ("detailed-exitcodes", arguments.detailed_exitcodes),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            let message = format!("`--{option}` has no effect on `ccm ensure api pipe`");
+            Err(CommandError::usage(message)
+                .therefore("nothing was run")
+                .hint("remove it: each answer is JSON, or YAML with `--yaml`"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Reads standard input, and passes on its documents. Whoever sends more than is answered waits.
@@ -129,13 +150,12 @@ impl Answering {
             }
         };
         loop {
-            let next = match timeout(PAUSE_BETWEEN_RUNS, documents.recv()).await {
-                Ok(next) => next,
-                Err(_) => {
-                    end_run(&mut requests);
-                    state.is_busy.store(false, Ordering::SeqCst);
-                    documents.recv().await
-                }
+            let next = if let Ok(next) = timeout(PAUSE_BETWEEN_RUNS, documents.recv()).await {
+                next
+            } else {
+                end_run(&mut requests);
+                state.is_busy.store(false, Ordering::SeqCst);
+                documents.recv().await
             };
             let Some(document) = next else { break };
             state.is_busy.store(true, Ordering::SeqCst);
@@ -149,14 +169,15 @@ impl Answering {
                 },
             };
             answered += 1;
-            if !write(&answer, pipe.yaml)? {
-                // The reader of the answers has gone.
+            let written = write(&answer, pipe.yaml);
+            if !written.as_ref().is_ok_and(|is_read| *is_read) {
                 end_run(&mut requests);
-                return Ok(code);
+                // Nobody reads answers any more, which is no error of ccm.
+                return written.map(|_| code);
             }
             if let Some(cause) = state.canceller.cause() {
                 end_run(&mut requests);
-                return Err(CommandError::stopped(&cause, "ccm")
+                return Err(CommandError::stopped(cause, "ccm")
                     .with_message("ccm was ended; later requests have no answer"));
             }
         }

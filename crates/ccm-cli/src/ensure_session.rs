@@ -104,16 +104,16 @@ pub(crate) fn store_error(error: &SessionStoreError) -> CommandError {
     let hint = match error {
         SessionStoreError::Missing(_)
         | SessionStoreError::NotADirectory(_)
-        | SessionStoreError::Read { .. } => NEW,
-        SessionStoreError::Exists(_) => "name a directory that does not exist yet",
-        SessionStoreError::Make { .. } => "name a directory that you can write, with `--directory DIR`",
-        SessionStoreError::Unusable(
+        | SessionStoreError::Read { .. }
+        | SessionStoreError::Unusable(
             StateError::Foreign { .. }
             | StateError::Exposed { .. }
             | StateError::ForeignParent { .. }
             | StateError::ExposedParent { .. }
             | StateError::UntrustedLink { .. },
         ) => NEW,
+        SessionStoreError::Exists(_) => "name a directory that does not exist yet",
+        SessionStoreError::Make { .. } => "name a directory that you can write, with `--directory DIR`",
         SessionStoreError::Lock(LockError::Held { .. }) => {
             "wait for that call to end, or raise `--lock-wait`"
         }

@@ -9,6 +9,7 @@ mod options;
 mod outcomes;
 mod request;
 mod requests;
+mod session_store;
 mod tree;
 mod words;
 
@@ -28,12 +29,13 @@ use crate::session::{Notice, Session};
 pub use documents::{DocumentStream, MAX_REQUEST, StreamDocument};
 pub use options::{EnsureOption, EnsureType, ensure_type, ensure_types};
 pub(crate) use outcomes::OutcomesGate;
-pub use outcomes::{
-    SessionOutcome, SessionOutcomes, SessionResource, SessionStoreError, SharedOutcomes,
-    new_session_directory, remove_session, session_outcomes,
-};
+pub use outcomes::SharedOutcomes;
 pub use request::failure as request_failure;
 pub use requests::{EnsureRequests, PAUSE_BETWEEN_RUNS};
+pub use session_store::{
+    SessionOutcome, SessionOutcomes, SessionResource, SessionStoreError, new_session_directory,
+    remove_session, session_outcomes,
+};
 pub use words::{DeclaredWords, asks_for_help, asks_for_noop};
 
 /// Name of a command line in messages.
@@ -94,31 +96,7 @@ impl Session {
         let reads = ReadRecord::new(self.records_reads());
         let machine = MachineSources::new(&self.shared, values.facts.clone(), dotenv, reads);
         let hiera = self.data_of_directory(values, &machine, &directory)?;
-        Ok(self.declared_input(declared, values.clone(), Rc::new(machine), directory, hiera))
-    }
-
-    pub(crate) fn declared_input(
-        &self,
-        declared: DeclaredResource,
-        values: GivenValues,
-        machine: Rc<MachineSources>,
-        directory: PathBuf,
-        hiera: Vec<DataFile>,
-    ) -> Input {
-        let DeclaredResource { text_name, text, root, record_name } = declared;
-        let request = Request {
-            name: text_name,
-            text,
-            directory,
-            hiera,
-            assignments: values.data.assignments.clone(),
-            allows_new_keys: true,
-            resources: None,
-            root: Some(root),
-            earlier: Some(Rc::new(EarlierResources { hint: NO_SESSION.to_owned(), ..Default::default() })),
-        };
-        let source = ManifestSource::Declared(record_name);
-        Input::declared(source, request, values, machine)
+        Ok(declared_input(declared, values.clone(), Rc::new(machine), directory, hiera))
     }
 
     /// Reads the files of values: those that the caller names, or else that of the working directory.
@@ -153,4 +131,28 @@ impl Session {
             Err(error) => Err(unreadable(std::io::Error::other(error))),
         }
     }
+}
+
+/// Returns the input of a declared resource.
+fn declared_input(
+    declared: DeclaredResource,
+    values: GivenValues,
+    machine: Rc<MachineSources>,
+    directory: PathBuf,
+    hiera: Vec<DataFile>,
+) -> Input {
+    let DeclaredResource { text_name, text, root, record_name } = declared;
+    let request = Request {
+        name: text_name,
+        text,
+        directory,
+        hiera,
+        assignments: values.data.assignments.clone(),
+        allows_new_keys: true,
+        resources: None,
+        root: Some(root),
+        earlier: Some(Rc::new(EarlierResources { hint: NO_SESSION.to_owned(), ..Default::default() })),
+    };
+    let source = ManifestSource::Declared(record_name);
+    Input::declared(source, request, values, machine)
 }

@@ -162,6 +162,16 @@ impl LoadedManifest<'_> {
     }
 }
 
+impl LoadedManifest<'_> {
+    /// Returns the resources of earlier calls of a session that did not succeed, and those whose changes trigger a refresh.
+    fn earlier_outcomes(&self) -> (Vec<ResourceId>, Vec<ResourceId>) {
+        let own = self.catalog.resources.iter().find(|resource| resource.group.is_none());
+        let outcomes = self.input.outcomes.as_deref();
+        let found = outcomes.map(|found| found.outcomes_for(own.map(|own| &own.id), &self.loaded.earlier));
+        found.unwrap_or_default()
+    }
+}
+
 /// Record of the resource that a run waits for, which `status` shows.
 struct ActivityRecord<'r> {
     lock: Option<&'r Lock>,
@@ -232,12 +242,8 @@ impl ActiveRun<'_> {
         let version = manifest.input.source().version_directory();
         let of_version = version.map(|directory| VersionCommands::new(*commands, directory));
         let commands: &dyn Commands = of_version.as_ref().map_or(*commands, |commands| commands);
-        let outcomes = manifest.input.outcomes.as_deref();
-        let references = &manifest.loaded.earlier;
-        let own = manifest.catalog.resources.iter().find(|resource| resource.group.is_none());
-        let (failed, changed) = outcomes
-            .map(|outcomes| outcomes.outcomes_for(own.map(|own| &own.id), references))
-            .unwrap_or_default();
+        let (outcomes, references) = (manifest.input.outcomes.as_deref(), &manifest.loaded.earlier);
+        let (failed, changed) = manifest.earlier_outcomes();
         let stack = RunStack::of(StackParts {
             manifest,
             commands,

@@ -4,7 +4,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use ccm_runtime::ensure::session_outcomes;
 use ccm_runtime::model::EventLine;
+use ccm_runtime::process::variable;
 use ccm_runtime::timer::UnitScope;
 use ccm_runtime::{
     Config, Explanation, GivenData, GivenFacts, GivenValues, LocalZone, PassiveDoors, PropertyReference,
@@ -14,6 +16,7 @@ use clap::Arg;
 
 use super::candidates::Candidate;
 use super::cursor::LineCursor;
+use crate::ensure::SESSION_VARIABLE;
 
 /// Maximum number of recorded runs to choose from.
 const MAX_RUNS: usize = 50;
@@ -33,6 +36,9 @@ impl ValueContext<'_> {
         let name = argument.get_value_names().and_then(|names| names.first())?;
         match &**name {
             "PATH" if self.cursor.command.get_name() == "facts" => Some(facts()),
+            "TYPE#NAME" if ["require", "subscribe"].contains(&argument.get_id().as_str()) => {
+                Some(of_session())
+            }
             "TYPE#NAME" => Some(self.references()),
             "TYPE" => Some(self.types()),
             "TYPE[.PROPERTY]" => Some(self.explained(typed)),
@@ -159,6 +165,13 @@ impl ValueContext<'_> {
         let names: BTreeSet<String> = events.unwrap_or_default().iter().filter_map(resource_of).collect();
         names.into_iter().map(|name| Candidate::new(name, "")).collect()
     }
+}
+
+/// Returns the resources of the session that the environment names.
+fn of_session() -> Vec<Candidate> {
+    let outcomes = variable(SESSION_VARIABLE).and_then(|path| session_outcomes(Path::new(&path)).ok());
+    let resources = outcomes.map(|outcomes| outcomes.resources).unwrap_or_default();
+    resources.iter().map(|found| Candidate::new(found.id().to_string(), found.outcome.words())).collect()
 }
 
 /// Returns the paths of the facts that ccm gathers, except those of the elements of lists.

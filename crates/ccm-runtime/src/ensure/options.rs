@@ -2,7 +2,7 @@
 
 use ccm_properties::{
     CommonProperty, HEALTH_CHECKS, HealthCheckProperties, IF, PropertyKind, PropertySet as _, PropertySpec,
-    TypeSpec, UNLESS, find, find_property,
+    TypeDeclaration, TypeSpec, UNLESS, find, find_property,
 };
 
 /// Resource type with the options of its resources.
@@ -49,6 +49,9 @@ pub(super) enum OptionTarget {
     /// A property of the health check.
     HealthCheck(&'static PropertySpec),
 }
+
+/// Properties whose values are references.
+const REFERENCES: [&str; 2] = ["require", "subscribe"];
 
 /// Options of health checks, each with the property that it sets. The first begins another check.
 const HEALTH_CHECK_OPTIONS: [(&str, &str); 3] =
@@ -121,7 +124,11 @@ fn described(name: String, property: &'static PropertySpec, is_common: bool) -> 
         .unwrap_or_default();
     EnsureOption {
         name,
-        value_name: value_name(&property.kind),
+        value_name: if REFERENCES.contains(&property.name) {
+            "TYPE#NAME"
+        } else {
+            value_name(&property.kind)
+        },
         words: words(&property.kind),
         meaning: format!("{first}{default}"),
         is_flag: flag_words(&property.kind).is_some(),
@@ -181,7 +188,7 @@ pub(super) fn target(spec: Option<&dyn TypeSpec>, option: &str) -> Option<Option
     if let Some(condition) = [IF, UNLESS].into_iter().find(|condition| *condition == option) {
         return Some(OptionTarget::Condition(condition));
     }
-    let type_name = spec.map(|spec| spec.name());
+    let type_name = spec.map(TypeDeclaration::name);
     let renamed = RENAMED.iter().find(|(owner, known, _)| Some(*owner) == type_name && *known == option);
     let name = renamed.map_or_else(|| option.replace('-', "_"), |(_, _, property)| (*property).to_owned());
     if let Some(common) = CommonProperty::of(&name).filter(|_| name != HEALTH_CHECKS) {

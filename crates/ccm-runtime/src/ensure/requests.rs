@@ -10,7 +10,7 @@ use ccm_manifest::DataFile;
 use ccm_model::{CheckCounts, Counts, Event, RefreshSummary, RunSummary, error_layers};
 
 use super::request::{errors, failure, read, state};
-use super::{REQUESTS, SharedOutcomes};
+use super::{REQUESTS, SharedOutcomes, declared_input};
 use crate::begin::{BeginError, SharedState};
 use crate::exit::ExitCode;
 use crate::input::{GivenValues, Input};
@@ -77,7 +77,7 @@ impl<'s> EnsureRequests<'s> {
             },
         };
         let RequestSources { machine, directory, hiera } = run.sources.clone();
-        let mut input = self.session.declared_input(declared, self.values.clone(), machine, directory, hiera);
+        let mut input = declared_input(declared, self.values.clone(), machine, directory, hiera);
         if let Some(outcomes) = &run.outcomes {
             input = input.in_session(Rc::clone(outcomes));
         }

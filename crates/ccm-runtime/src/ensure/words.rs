@@ -25,9 +25,24 @@ pub struct DeclaredWords {
     pub run_options: Vec<String>,
 }
 
-/// Returns `true` if words that declare a resource of a type ask for the help.
-pub fn asks_for_help(words: &[String]) -> bool {
-    words.iter().any(|word| word == "--help" || word == "-h")
+/// Returns `true` if words that declare a resource of a type ask for the help. The value of an option does not.
+pub fn asks_for_help(type_name: &str, words: &[String]) -> bool {
+    let spec = ccm_resources::types().into_iter().find(|found| found.name() == type_name);
+    let spec = spec.map(|found| found as &dyn TypeSpec);
+    let takes_value = |option: &str| match target(spec, option) {
+        Some(OptionTarget::Property(property)) => flag_words(&property.kind).is_none(),
+        Some(_) => true,
+        None => false,
+    };
+    let mut is_value = false;
+    for word in words {
+        let option = word.strip_prefix("--");
+        if word == "--help" || (word == "-h" && !is_value) {
+            return true;
+        }
+        is_value = option.is_some_and(takes_value);
+    }
+    false
 }
 
 /// Returns `true` if words that declare a resource ask for noop.
@@ -110,16 +125,12 @@ impl WordReader<'_> {
     fn declare(&mut self, line: &CommandLine) -> (Node, String) {
         let mut words = line.words.iter().peekable();
         let name = words.next_if(|word| self.spec.is_none() || !word.text.starts_with("--"));
-        let name = match name {
-            Some(name) => WrittenName { text: name.text.clone(), span: name.span },
-            None => {
-                self.fault(
-                    DiagnosticKind::Missing,
-                    line.type_name.span,
-                    "the name of the resource is missing",
-                );
-                line.type_name.clone()
-            }
+        let name = if let Some(name) = name {
+            WrittenName { text: name.text.clone(), span: name.span }
+        } else {
+            let span = line.type_name.span;
+            self.fault(DiagnosticKind::Missing, span, "the name of the resource is missing");
+            line.type_name.clone()
         };
         let ensure = words.next_if(|word| !word.text.starts_with('-'));
         let options = self.options(words);
@@ -245,13 +256,9 @@ impl WordReader<'_> {
             Some(OptionTarget::HealthCheck(property)) => checks.add(property, span, &value),
             Some(OptionTarget::Condition(condition)) => {
                 let control = CommonProperty::Control.spec();
-                let entry = format!("{condition}={}", value.text);
-                self.assign(
-                    properties,
-                    control,
-                    (&name, span),
-                    WrittenWord { text: entry, span: value.span },
-                );
+                let text = format!("{condition}={}", value.text);
+                let entry = WrittenWord { text, span: value.span };
+                self.assign(properties, control, (&name, span), &entry);
             }
             Some(OptionTarget::Property(property)) => {
                 if (property.secret || (property.sensitive && is_sensitive)) && is_literal(&value.text) {
@@ -268,7 +275,7 @@ impl WordReader<'_> {
                     ));
                     return;
                 }
-                self.assign(properties, property, (&name, span), value);
+                self.assign(properties, property, (&name, span), &value);
             }
             None => {
                 let key = NodeKey { text: name.replace('-', "_").into(), span };
@@ -285,7 +292,7 @@ impl WordReader<'_> {
         properties: &mut NodeMap,
         property: &'static PropertySpec,
         (option, span): (&str, Span),
-        value: WrittenWord,
+        value: &WrittenWord,
     ) {
         let present = properties.take(property.name);
         let key =

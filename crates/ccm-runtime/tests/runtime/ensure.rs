@@ -49,8 +49,8 @@ fn properties(scratch: &Scratch, of_type: &TypeSamples, sample: &Sample) -> Vec<
     let parse = |text: &str| -> Value { serde_yaml::from_str(text).expect("YAML") };
     let mut found: Vec<(String, Value)> = Vec::new();
     for line in of_type.required.iter().chain(sample.beside) {
-        let Value::Object(map) = parse(line) else { panic!("{line}") };
-        for (key, value) in map {
+        let map = parse(line);
+        for (key, value) in map.as_object().expect("properties").clone() {
             found.retain(|(other, _)| *other != key);
             found.push((key, value));
         }

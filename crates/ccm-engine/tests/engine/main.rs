@@ -5,6 +5,7 @@ mod actions;
 mod batch;
 mod children;
 mod claims;
+mod earlier;
 mod fake;
 mod gate;
 mod health;

@@ -42,6 +42,8 @@ pub(crate) struct Options<'a> {
     pub links: &'a [(&'a str, &'a str)],
     /// Only what is not unchanged is described.
     pub leaves_unchanged: bool,
+    /// Resources that were managed before.
+    pub earlier: EarlierOutcomes<'a>,
 }
 
 /// Result of a run.
@@ -109,7 +111,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         state_directory: None,
         health: options.health.unwrap_or(&NoHealthProbe),
         gate: options.gate.unwrap_or(&OpenGate),
-        earlier: EarlierOutcomes::default(),
+        earlier: options.earlier,
         ledger: options.ledger,
         describe_unchanged: !options.leaves_unchanged,
     };

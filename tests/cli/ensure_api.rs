@@ -186,7 +186,7 @@ fn a_thousand_requests_are_one_run() {
 #[test]
 fn options_without_an_effect_are_refused() {
     let scratch = Scratch::new();
-    for options in [&["--json"][..], &["--output", "jsonl"], &["-q"], &["--timeout", "5m"]] {
+    for options in [&["--output", "log"][..], &["-q"], &["--timeout", "5m"]] {
         let called = ensure(&scratch, options).args(&["api", "pipe"]).input("{}").run();
         expect_error(&called, 64, "", &["has no effect on `ccm ensure api pipe`"], &["--yaml"]);
     }

@@ -46,6 +46,7 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime)
 pub(super) fn none(status: &SessionStatus, only: Option<&Path>) -> String {
     match only {
         Some(only) => format!("no run of {} is recorded", escape_control(&only.to_string_lossy())),
+        None if status.history.runs().is_empty() => "no run is recorded".to_owned(),
         None if status.has_no_manifest() => "no run of a manifest is recorded".to_owned(),
         None => "every recorded manifest is forgotten".to_owned(),
     }

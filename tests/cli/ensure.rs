@@ -184,8 +184,8 @@ fn bad_usage_is_explained() {
     assert_snapshot!("help_ensure_service", help.shown());
     assert_eq!(help.stdout, called(&scratch, &["service", "nginx", "--help"]).stdout);
     assert_eq!(help.stdout, ccm(&scratch, &["help", "ensure", "service"]).run().stdout);
-    let not_asked = called(&scratch, &["exec", "printf %s", "--args", "-h", "--logoutput"]);
-    assert!(not_asked.code == 0 && not_asked.stdout.contains("-h"), "{}", not_asked.shown());
+    let not_asked = called(&scratch, &["exec", "echo", "--args", "-h"]);
+    assert!(not_asked.code == 0 && !not_asked.stdout.contains("Usage"), "{}", not_asked.shown());
     assert_snapshot!("help_ensure", called(&scratch, &["--help"]).shown());
 }
 

@@ -23,8 +23,8 @@ use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::session;
 
-/// Number of requests that are read before they are answered.
-const QUEUE: usize = 8;
+/// Number of pieces of standard input that are read before their requests are answered.
+const QUEUE: usize = 2;
 
 const CHUNK: usize = 64 << 10;
 
@@ -47,12 +47,12 @@ pub(crate) fn run(
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let state = Arc::new(PipeState::default());
-    let (sender, documents) = mpsc::channel(QUEUE);
+    let (sender, pieces) = mpsc::channel(QUEUE);
     run_thread("ccm-requests", move || read(&sender))?;
     let config = session::config(console, arguments.state.state_dir.clone());
     let answering = Answering { arguments, pipe, store, console: console.clone(), state: Arc::clone(&state) };
     runtime.block_on(async {
-        let job = spawn(config, async move |session| Box::pin(answering.run(session, documents)).await)?;
+        let job = spawn(config, async move |session| Box::pin(answering.run(session, pieces)).await)?;
         let mut job = pin!(job);
         loop {
             tokio::select! {
@@ -97,22 +97,29 @@ fn refuse_without_effect(arguments: &ApplyArguments) -> CommandResult<()> {
 }
 
 /// Reads standard input, and passes on its documents. Whoever sends more than is answered waits.
-fn read(sender: &mpsc::Sender<StreamDocument>) {
+fn read(sender: &mpsc::Sender<Vec<StreamDocument>>) {
     let mut input = io::stdin().lock();
     let mut chunk = vec![0; CHUNK];
     let mut stream = DocumentStream::default();
-    let mut is_closed = false;
-    // Nobody waits for answers any more once the receiver is gone.
-    let mut send = |document| is_closed |= sender.blocking_send(document).is_err();
     loop {
-        match input.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(length) => stream.accept(&chunk[..length], &mut send),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => break,
+        let mut found = Vec::new();
+        let is_end = match input.read(&mut chunk) {
+            Ok(0) => true,
+            Ok(length) => {
+                stream.accept(&chunk[..length], |document| found.push(document));
+                false
+            }
+            Err(error) => error.kind() != ErrorKind::Interrupted,
+        };
+        if is_end {
+            stream.end(|document| found.push(document));
+        }
+        // Nobody waits for answers any more once the receiver is gone.
+        let is_closed = !found.is_empty() && sender.blocking_send(found).is_err();
+        if is_end || is_closed {
+            return;
         }
     }
-    stream.end(&mut send);
 }
 
 /// What answers requests.
@@ -125,7 +132,7 @@ struct Answering {
 }
 
 impl Answering {
-    async fn run(self, session: Session, mut documents: mpsc::Receiver<StreamDocument>) -> CommandResult {
+    async fn run(self, session: Session, mut pieces: mpsc::Receiver<Vec<StreamDocument>>) -> CommandResult {
         let Self { arguments, pipe, store, console, state } = self;
         let session = session::with_notices(session, &console);
         let mode = if arguments.noop || pipe.noop { RunMode::Plan } else { RunMode::Apply };
@@ -149,15 +156,20 @@ impl Answering {
                 }
             }
         };
+        let mut documents = Vec::new().into_iter();
         loop {
-            let next = if let Ok(next) = timeout(PAUSE_BETWEEN_RUNS, documents.recv()).await {
-                next
-            } else {
-                end_run(&mut requests);
-                state.is_busy.store(false, Ordering::SeqCst);
-                documents.recv().await
+            let Some(document) = documents.next() else {
+                let next = if let Ok(next) = timeout(PAUSE_BETWEEN_RUNS, pieces.recv()).await {
+                    next
+                } else {
+                    end_run(&mut requests);
+                    state.is_busy.store(false, Ordering::SeqCst);
+                    pieces.recv().await
+                };
+                let Some(next) = next else { break };
+                documents = next.into_iter();
+                continue;
             };
-            let Some(document) = next else { break };
             state.is_busy.store(true, Ordering::SeqCst);
             let answer = match document {
                 StreamDocument::TooLong => {

@@ -9,7 +9,7 @@ use ccm_governance::audit::{AuditProblem, RunAudit};
 use ccm_governance::policy::{PolicyError, RunPolicy};
 use ccm_governance::signed::ManifestSignatureError;
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{Commands, RunnerError, remove_private_leftovers};
+use ccm_host::{Commands, Files, RunnerError, remove_private_leftovers};
 use ccm_model::StopCause;
 use ccm_report::RunStore;
 
@@ -213,19 +213,19 @@ impl<'m> SharedState<'m> {
         record
     }
 
-    /// Begins the part of a run that applies one of several manifests. An error returns the record.
+    /// Opens the door to files that the parts of a run share.
+    pub(crate) fn files(&self, options: &RunOptions) -> Box<dyn Files> {
+        self.session.doors.doors.files(options.canceller.cancellation())
+    }
+
+    /// Begins the part of a run that applies one of several manifests, which was checked.
     pub(crate) fn join<'a>(
         &'a self,
         manifest: &'a LoadedManifest<'a>,
         options: RunOptions,
-        record: RunRecord,
-    ) -> Result<ActiveRun<'a>, (BeginError, Box<RunRecord>)> {
-        let checked = manifest.check_name().map_err(BeginError::from).and_then(|()| manifest.check_signed());
-        if let Err(error) = checked {
-            return Err((error, Box::new(record)));
-        }
-        let files = self.session.doors.doors.files(options.canceller.cancellation());
-        Ok(ActiveRun {
+        (record, files): (RunRecord, Box<dyn Files>),
+    ) -> ActiveRun<'a> {
+        ActiveRun {
             manifest,
             others: Vec::new(),
             mode: self.mode,
@@ -240,7 +240,7 @@ impl<'m> SharedState<'m> {
             ledger: None,
             record,
             selection: NamedResources::default(),
-        })
+        }
     }
 
     /// Begins a run of a manifest beside others. `earlier` is the id of the run before it, if that is not recorded

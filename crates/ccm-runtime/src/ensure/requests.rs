@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_governance::signed::ReadRecord;
-use ccm_host::absolute;
+use ccm_host::{Files, absolute};
 use ccm_manifest::DataFile;
 use ccm_model::{CheckCounts, Counts, Event, RefreshSummary, RunSummary, error_layers};
 
@@ -36,8 +36,8 @@ struct RequestRun<'s> {
     shared: SharedState<'s>,
     sources: RequestSources,
     outcomes: Option<Rc<SharedOutcomes>>,
-    /// `None` while a request is carried out.
-    record: Option<RunRecord>,
+    /// Record, and door to files; `None` while a request is carried out.
+    parts: Option<(RunRecord, Box<dyn Files>)>,
     summary: RunSummary,
 }
 
@@ -96,9 +96,9 @@ impl<'s> EnsureRequests<'s> {
     /// Ends the run, because no request comes for a while. Returns the end of its record, if there was a run.
     pub fn pause(&mut self) -> Option<RecordEnd> {
         // The lock is held until the record is complete.
-        let RequestRun { shared: _shared, record, summary, .. } = self.run.take()?;
+        let RequestRun { shared: _shared, parts, summary, .. } = self.run.take()?;
         let code = ExitCode::of(&summary, false);
-        let recorded = record?.end_joined(&summary, code.number())?;
+        let recorded = parts?.0.end_joined(&summary, code.number())?;
         let (error, not_removed) = (recorded.record.err(), recorded.not_removed);
         let code = if error.is_some() { code.and_failed() } else { code };
         Some(RecordEnd { code, is_recorded: true, error, not_removed })
@@ -124,7 +124,7 @@ impl<'s> EnsureRequests<'s> {
         let hiera = session.data_of_directory(&self.values, &machine, &directory);
         let hiera = hiera.map_err(|error| in_words(&error))?;
         let sources = RequestSources { machine: Rc::new(machine), directory, hiera };
-        let record = Some(shared.joined_record(REQUESTS, &self.options));
+        let parts = Some((shared.joined_record(REQUESTS, &self.options), shared.files(&self.options)));
         let summary = RunSummary {
             noop: self.mode == RunMode::Plan,
             monitor_only: false,
@@ -135,20 +135,19 @@ impl<'s> EnsureRequests<'s> {
             message: None,
             refreshes: RefreshSummary::default(),
         };
-        Ok(RequestRun { shared, sources, outcomes, record, summary })
+        Ok(RequestRun { shared, sources, outcomes, parts, summary })
     }
 
     /// Answers a request as a part of the run.
     async fn answer_in(&self, run: &mut RequestRun<'s>, input: &Input) -> Result<String, String> {
         let manifest = self.session.load(input).map_err(|found| errors(&found))?;
-        let record = run.record.take().unwrap_or_else(|| run.shared.joined_record(REQUESTS, &self.options));
-        let mut active = match run.shared.join(&manifest, self.options.clone(), record) {
-            Ok(active) => active,
-            Err((error, record)) => {
-                run.record = Some(*record);
-                return Err(self.refusal(&error));
-            }
-        };
+        let checked = manifest.check_name().map_err(BeginError::from);
+        checked.and_then(|()| manifest.check_signed()).map_err(|error| self.refusal(&error))?;
+        let parts = run.parts.take();
+        let parts = parts.unwrap_or_else(|| {
+            (run.shared.joined_record(REQUESTS, &self.options), run.shared.files(&self.options))
+        });
+        let mut active = run.shared.join(&manifest, self.options.clone(), parts);
         let mut answer = None;
         let (counts, noop) = (&mut run.summary.counts, self.mode == RunMode::Plan);
         let mut sink = |emitted: Emitted<'_>| {
@@ -158,7 +157,7 @@ impl<'s> EnsureRequests<'s> {
             }
         };
         let summary = active.apply_as(&manifest, &mut sink).await;
-        run.record = Some(active.record);
+        run.parts = Some((active.record, active.files));
         run.summary.duration = run.summary.duration.saturating_add(summary.duration);
         add_checks(&mut run.summary.checks, &summary.checks);
         run.summary.stopped = run.summary.stopped.take().or(summary.stopped);

@@ -67,6 +67,8 @@ impl BenchManifest {
             assignments: Vec::new(),
             allows_new_keys: false,
             resources: None,
+            root: None,
+            earlier: None,
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
         Self {

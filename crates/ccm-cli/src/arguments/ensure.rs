@@ -250,15 +250,18 @@ fn api() -> Command {
 
 /// Adds to the definition of ccm the properties of each type. The words behind a type are not parsed by it.
 pub(crate) fn with_properties(root: Command) -> Command {
-    root.mut_subcommand("ensure", |ensure| ensure.defer(described))
+    // A change of one command alone would move it to the end.
+    root.mut_subcommands(|command| match command.get_name() {
+        "ensure" => command.defer(described),
+        _ => command,
+    })
 }
 
 fn described(command: Command) -> Command {
-    let mut command = EnsureArguments::augment_args(command);
-    for EnsureType { name, .. } in ensure_types() {
-        command = command.mut_subcommand(name, |of_type| of_type.defer(described_type));
-    }
-    command
+    EnsureArguments::augment_args(command).mut_subcommands(|command| {
+        let is_type = ensure_types().iter().any(|found| found.name == command.get_name());
+        if is_type { command.defer(described_type) } else { command }
+    })
 }
 
 /// Replaces the words behind a type by its properties.

@@ -266,9 +266,9 @@ fn a_wrong_command_line_comes_with_what_to_write() {
         ("backup restore", "<PATH>", "`ccm backup restore PATH`"),
         ("backup prune", "--keep", "`ccm backup prune "),
         ("apply m.yaml --nop", "argument '--nop'", "'--noop'"),
-        ("--noop m.yaml", "argument '--noop'", "`ccm apply`, `ccm timer install` and other commands"),
+        ("--noop m.yaml", "argument '--noop'", "`ccm apply`, `ccm ensure` and other commands"),
         ("apply m.yaml --max-age 2h", "argument '--max-age'", "`ccm status`"),
-        ("graph m.yaml --state-dir /state", "argument '--state-dir'", "`ccm validate` and other commands"),
+        ("graph m.yaml --state-dir /state", "argument '--state-dir'", "`ccm ensure` and other commands"),
         ("apply m.yaml --frobnicate", "argument '--frobnicate'", ""),
         ("status site.yaml", "unexpected argument 'site.yaml'", "`--manifest site.yaml`"),
     ] {

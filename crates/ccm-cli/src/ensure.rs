@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: EnsureArguments, console: &Console) -> CommandResul
         return Ok(ExitCode::Success);
     }
     apply.noop |= asks_for_noop(&words);
-    let words = DeclaredWords { type_name, words, run_options: run_options_of_ensure() };
+    let words = DeclaredWords { type_name, words, run_options: run_options_of_ensure };
     apply::run_declared(apply, DeclaredCall { words, session }, console)
 }
 

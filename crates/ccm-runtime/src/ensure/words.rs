@@ -15,14 +15,14 @@ use super::tree::{WrittenName, manifest_of, record_name};
 const NOOP: &str = "check";
 
 /// Words of a command line behind the options of the run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DeclaredWords {
     /// The type.
     pub type_name: String,
     /// The name, the state and the options of the resource.
     pub words: Vec<String>,
-    /// Options of the run, without dashes. They stand before the type.
-    pub run_options: Vec<String>,
+    /// Returns the options of the run, without dashes, which stand before the type. Only errors need them.
+    pub run_options: fn() -> Vec<String>,
 }
 
 /// Returns `true` if words that declare a resource of a type ask for the help. The value of an option does not.
@@ -190,7 +190,7 @@ impl WordReader<'_> {
                 Some(OptionTarget::Property(property)) => flag_words(&property.kind),
                 _ => None,
             };
-            if target.is_none() && self.given.run_options.iter().any(|option| option == name) {
+            if target.is_none() && (self.given.run_options)().iter().any(|option| option == name) {
                 self.fault(
                     DiagnosticKind::Misplaced,
                     word.span,

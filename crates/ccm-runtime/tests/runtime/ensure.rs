@@ -136,7 +136,7 @@ fn every_property_of_every_type_can_be_declared_on_a_command_line() {
             let words = DeclaredWords {
                 type_name: of_type.type_name.to_owned(),
                 words: name.chain(words.concat()).collect(),
-                run_options: Vec::new(),
+                run_options: Vec::new,
             };
             let declared = session.declare_words(&words).map_err(|errors| errors.text());
             let declared = declared.and_then(|declared| {
@@ -200,7 +200,7 @@ fn the_policy_holds_for_requests_and_for_command_lines() {
     let refused = answer(&session, &request, RunMode::Apply);
     let error = refused["error"].as_str().unwrap_or_default();
     assert!(error.contains("the policy denies this command"), "{refused}");
-    let words = DeclaredWords { type_name: "exec".to_owned(), words: vec![touch], run_options: Vec::new() };
+    let words = DeclaredWords { type_name: "exec".to_owned(), words: vec![touch], run_options: Vec::new };
     let declared = session.declare_words(&words).expect("a resource");
     let input = session.read_declared(declared, &GivenValues::default()).expect("an input");
     let errors = session.load(&input).expect_err("a denied command").text();

@@ -83,7 +83,7 @@ fn help_lists_the_options_of_each_command() {
         (
             "ensure",
             "[OPTIONS] <TYPE>",
-            "--noop --diff --session --verbose --quiet --help Data --data --hiera --fact --facts --no-env Limits --timeout --lock-wait \
+            "--noop --diff --session --verbose --quiet --help Data --data --hiera --fact --facts --no-env --identity Limits --timeout --lock-wait \
              Output --output --json --events-file --detailed-exitcodes Record --state-dir --keep-runs"
                 .into(),
         ),

@@ -48,10 +48,9 @@ impl EncryptedText {
             }
             // Another key may have the same tag by chance.
             error = OpenError::Damaged;
-            let Some(file_key) = unwrap(&stanza.body, &ephemeral, &key.scalar, &key.recipient().encoded)
-            else {
-                continue;
-            };
+            let own = key.recipient();
+            let file_key = unwrap(&stanza.body, &ephemeral, &key.scalar, &own.point, &own.encoded);
+            let Some(file_key) = file_key else { continue };
             if !is_header_mac(&file_key, header.covered, &header.mac) {
                 return Err(OpenError::Damaged);
             }

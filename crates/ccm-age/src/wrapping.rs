@@ -47,16 +47,16 @@ pub(crate) fn wrap(
     Some((ephemeral_public, wrapped))
 }
 
-/// Unwraps a key with the private scalar. `None` if something was changed.
+/// Unwraps a key with the private scalar of a public key. `None` if something was changed.
 pub(crate) fn unwrap(
     wrapped: &[u8],
     ephemeral: &[u8; 32],
     scalar: &Zeroizing<[u8; 32]>,
+    public: &MontgomeryPoint,
     encoded: &[u8],
 ) -> Option<FileKey> {
-    let public = MontgomeryPoint::mul_base_clamped(**scalar);
     let shared = MontgomeryPoint(*ephemeral).mul_clamped(**scalar);
-    let key = wrapping_key(shared, ephemeral, &public, encoded)?;
+    let key = wrapping_key(shared, ephemeral, public, encoded)?;
     let mut wrapped = Zeroizing::new(wrapped.to_vec());
     let opened = key.open_in_place(nonce(), Aad::empty(), &mut wrapped).ok()?;
     let mut file_key = FileKey::default();

@@ -12,7 +12,7 @@ use ccm_runtime::ensure::{
 use ccm_runtime::process::run_thread;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{
-    CancellationLevel, Canceller, ExitCode, RunMode, RunOptions, Session, StopCause, printed, spawn,
+    CancellationLevel, Canceller, Config, ExitCode, RunMode, RunOptions, Session, StopCause, printed, spawn,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -49,7 +49,10 @@ pub(crate) fn run(
     let state = Arc::new(PipeState::default());
     let (sender, pieces) = mpsc::channel(QUEUE);
     run_thread("ccm-requests", move || read(&sender))?;
-    let config = session::config(console, arguments.state.state_dir.clone());
+    let config = Config {
+        identity: arguments.values.identity.identity.clone(),
+        ..session::config(console, arguments.state.state_dir.clone())
+    };
     let answering = Answering { arguments, pipe, store, console: console.clone(), state: Arc::clone(&state) };
     runtime.block_on(async {
         let job = spawn(config, async move |session| Box::pin(answering.run(session, pieces)).await)?;

@@ -8,7 +8,7 @@ use ccm_runtime::process::signals::Signals;
 use ccm_runtime::resource::{
     ManifestOptions, PresentState, ResourceError, ResourcePresence, ResourceSelection,
 };
-use ccm_runtime::{ExitCode, Session, StopCause, printed, spawn};
+use ccm_runtime::{Config, ExitCode, Session, StopCause, printed, spawn};
 
 use crate::arguments::{ResourceArguments, ResourceFormat, ValueArguments};
 use crate::console::Console;
@@ -64,7 +64,9 @@ fn execute(request: ResourceRequest, console: &Console) -> CommandResult {
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
-    let config = session::config(console, None);
+    let values = request.against.as_ref().map(|(_, values, _)| values);
+    let identity = values.and_then(|values| values.identity.identity.clone());
+    let config = Config { identity, ..session::config(console, None) };
     let command = ResourceCommand { request, shared: Arc::clone(&shared), console: console.clone() };
     runtime.block_on(async {
         let job = spawn(config, async move |session| Box::pin(command.run(session)).await)?;

@@ -129,10 +129,7 @@ impl<'s> Keys<'s> {
 
     /// Returns the keys of hosts, by name, glob or group.
     fn of_hosts(&self, written: &str) -> CommandResult<Vec<Recipient>> {
-        let chosen = match &self.inventory {
-            Some(inventory) => Selection::choose(written, Some(inventory)),
-            None => Selection::choose(written, None),
-        };
+        let chosen = Selection::choose(written, self.inventory.as_ref());
         let chosen = chosen.map_err(|error| selection_error(&error))?;
         let mut all = Vec::new();
         for (name, host) in &chosen.hosts {

@@ -75,9 +75,8 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] [MANIFEST]",
             format!(
                 "--every --jitter --user --name --credential --on-failure --on-failure-format --force --noop --diff --only --skip --monitor-only --require-signed V \
-                 Source {source} Data {inputs} --no-env --identity Limits --timeout \
-                 --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
-                 --state-dir --keep-runs"
+                 Source {source} Data {inputs} --no-env --identity Output --events-file --detailed-exitcodes Record \
+                 --state-dir --keep-runs Limits --timeout --lock-wait --fail-on-error --max-manifest-size"
             ),
         ),
         (

@@ -44,11 +44,11 @@ fn run_with(arguments: ApplyArguments, declared: Option<DeclaredCall>, console: 
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
-    let timeout = arguments.timeout;
+    let timeout = arguments.run.timeout;
     let config = Config {
         requires_signed: arguments.require_signed,
         identity: arguments.values.identity.identity.clone(),
-        ..session::config(console, arguments.state.state_dir.clone())
+        ..session::config(console, arguments.run.state.state_dir.clone())
     };
     let context = ApplyContext {
         last_line: listeners::last_line(&arguments),
@@ -143,7 +143,7 @@ impl ApplyContext {
             let pause = session.honoured_pause().map_err(|error| pause::pause_error(session, &error))?;
             if let Some(pause) = &pause {
                 console.note(&format!("{}; nothing was run", pause::described(pause)));
-                let form = match arguments.output.format {
+                let form = match arguments.run.output.format {
                     ReportFormat::Json => JsonForm::Document,
                     ReportFormat::Jsonl => JsonForm::Lines,
                     ReportFormat::Text | ReportFormat::Log => return Ok(true),

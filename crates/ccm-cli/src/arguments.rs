@@ -45,7 +45,7 @@ mod validate;
 
 use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use apply::{ApplyArguments, ReportFormat};
+pub(crate) use apply::{ApplyArguments, ReportFormat, RunArguments};
 pub(crate) use approve::{ApprovalsArguments, ApprovalsCommand, ApproveArguments};
 pub(crate) use audit::{
     AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,

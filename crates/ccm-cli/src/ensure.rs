@@ -69,7 +69,7 @@ impl DeclaredCall {
         })?;
         let input = session.read_declared(declared, &session::values(&arguments.values))?;
         let Some(path) = &self.session else { return Ok((input, None)) };
-        let wait = arguments.lock_wait.unwrap_or(RunOptions::default().lock_wait);
+        let wait = arguments.run.lock_wait.unwrap_or(RunOptions::default().lock_wait);
         let opened = session.open_outcomes(path, input.full_name(), arguments.noop, wait).await;
         let outcomes = Rc::new(opened.map_err(|error| store_error(&error).therefore("nothing was run"))?);
         Ok((input.in_session(Rc::clone(&outcomes)), Some(outcomes)))

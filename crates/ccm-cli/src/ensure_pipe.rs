@@ -51,7 +51,7 @@ pub(crate) fn run(
     run_thread("ccm-requests", move || read(&sender))?;
     let config = Config {
         identity: arguments.values.identity.identity.clone(),
-        ..session::config(console, arguments.state.state_dir.clone())
+        ..session::config(console, arguments.run.state.state_dir.clone())
     };
     let answering = Answering { arguments, pipe, store, console: console.clone(), state: Arc::clone(&state) };
     runtime.block_on(async {
@@ -82,11 +82,11 @@ pub(crate) fn run(
 /// Refuses options that answers have no use for.
 fn refuse_without_effect(arguments: &ApplyArguments) -> CommandResult<()> {
     let given = [
-        ("output", arguments.output.format != ReportFormat::Text),
+        ("output", arguments.run.output.format != ReportFormat::Text),
         ("quiet", arguments.quiet),
-        ("timeout", arguments.timeout.is_some()),
-        ("events-file", arguments.events_file.is_some()),
-        ("detailed-exitcodes", arguments.detailed_exitcodes),
+        ("timeout", arguments.run.timeout.is_some()),
+        ("events-file", arguments.run.events_file.is_some()),
+        ("detailed-exitcodes", arguments.run.detailed_exitcodes),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => {
@@ -142,8 +142,8 @@ impl Answering {
         let defaults = RunOptions::default();
         let options = RunOptions {
             diff: arguments.diff,
-            lock_wait: arguments.lock_wait.unwrap_or(defaults.lock_wait),
-            keep_runs: arguments.keep_runs.unwrap_or(defaults.keep_runs),
+            lock_wait: arguments.run.lock_wait.unwrap_or(defaults.lock_wait),
+            keep_runs: arguments.run.keep_runs.unwrap_or(defaults.keep_runs),
             canceller: state.canceller.clone(),
             ..defaults
         };

@@ -26,7 +26,7 @@ use crate::write_hints::{file_system_hint, named_file_hint};
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
 pub(crate) fn events_file(arguments: &ApplyArguments) -> CommandResult<Option<EventsFile>> {
-    let path = match &arguments.events_file {
+    let path = match &arguments.run.events_file {
         Some(path) => Some(path.clone()),
         None => events_file_of_environment()?,
     };
@@ -85,11 +85,11 @@ impl Listeners {
         progress: ProgressLine,
     ) -> Self {
         let verbosity = verbosity(arguments);
-        let report = match arguments.output.format {
+        let report = match arguments.run.output.format {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
                 let screen = report_screen();
-                let state = &arguments.state;
+                let state = &arguments.run.state;
                 let state_dir = state.state_dir.as_ref().filter(|_| !state.is_of_environment);
                 let state_directory = state_dir.map(|directory| directory.display().to_string());
                 let options = TextOptions { verbosity, screen, other_runs, state_directory };

@@ -58,7 +58,7 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
     let doors = service_doors(&name, &credentials, arguments, console)?;
     let config = Config {
         identity: arguments.apply.values.identity.identity.clone(),
-        ..session::config(console, arguments.apply.state.state_dir.clone())
+        ..session::config(console, arguments.apply.run.state.state_dir.clone())
     };
     let session = Session::open(Config { doors: Box::new(doors.clone()), ..config }).on_notice({
         let (uses_environment, console) = (Rc::clone(&uses_environment), console.clone());
@@ -124,9 +124,15 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
 
 /// Refuses options of `ccm apply` for a person at a terminal.
 fn refuse_unsuitable_options(apply: &ApplyArguments) -> CommandResult<()> {
-    let has_output = apply.output.format != ReportFormat::Text;
-    let given =
-        [apply.quiet, apply.render, apply.verify_idempotent, apply.output.json, has_output, apply.confirm];
+    let has_output = apply.run.output.format != ReportFormat::Text;
+    let given = [
+        apply.quiet,
+        apply.render,
+        apply.verify_idempotent,
+        apply.run.output.json,
+        has_output,
+        apply.confirm,
+    ];
     let Some((name, _)) = NOT_FOR_TIMERS.iter().zip(given).find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
@@ -292,7 +298,7 @@ fn service_options(arguments: &TimerInstallArguments, session: &Session) -> Comm
     let apply = &arguments.apply;
     let words = options_of_apply().map_err(CommandError::usage)?;
     let mut options = ServiceOptions { words, variables: Vec::new() };
-    let named = path(STATE_VARIABLE, apply.state.state_dir.as_deref())?;
+    let named = path(STATE_VARIABLE, apply.run.state.state_dir.as_deref())?;
     options.add_variable(STATE_DIRECTORY, STATE_VARIABLE, named);
     if arguments.user {
         // The manager of the user may have another directory in its environment, or none.
@@ -307,8 +313,8 @@ fn service_options(arguments: &TimerInstallArguments, session: &Session) -> Comm
     options.add_variable("--hiera", session::HIERA_VARIABLE, hiera);
     let events_file = path(EVENTS_FILE_VARIABLE, events_file_of_environment()?.as_deref())?;
     options.add_variable("--events-file", EVENTS_FILE_VARIABLE, events_file);
-    options.add_variable("--keep-runs", "CCM_KEEP_RUNS", apply.keep_runs.map(|runs| runs.to_string()));
-    options.add_variable("--lock-wait", "CCM_LOCK_WAIT", apply.lock_wait.map(printed::duration));
+    options.add_variable("--keep-runs", "CCM_KEEP_RUNS", apply.run.keep_runs.map(|runs| runs.to_string()));
+    options.add_variable("--lock-wait", "CCM_LOCK_WAIT", apply.run.lock_wait.map(printed::duration));
     let every = arguments.every.distance();
     options.add("--lock-wait", printed::duration((every / 6).min(MAX_LOCK_WAIT)));
     options.add("--timeout", printed::duration(every * 2 / 3));

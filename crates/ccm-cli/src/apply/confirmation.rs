@@ -11,7 +11,7 @@ const QUESTION: &str = "Apply these changes? [y/N] ";
 
 /// Refuses `--confirm` where nobody can answer.
 pub(super) fn refuse_without_person(arguments: &ApplyArguments) -> CommandResult<()> {
-    let message = if arguments.output.format != ReportFormat::Text {
+    let message = if arguments.run.output.format != ReportFormat::Text {
         "--confirm needs the report as text"
     } else if arguments.manifests.iter().any(|path| path.as_os_str() == "-") {
         "--confirm reads the answer from standard input, which `-` reads the manifest from"

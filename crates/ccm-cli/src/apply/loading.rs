@@ -85,7 +85,7 @@ impl ApplyContext {
         if !arguments.quiet {
             for manifest in &manifests {
                 console.findings(manifest.warnings());
-                if arguments.verbose > 0 && arguments.output.format == ReportFormat::Text {
+                if arguments.verbose > 0 && arguments.run.output.format == ReportFormat::Text {
                     let data = manifest.data();
                     console.explain(data_explanation::of_manifest(manifest.input().name(), &data));
                 }
@@ -159,7 +159,7 @@ impl ApplyContext {
         if arguments.noop || arguments.render || self.declared.is_some() {
             return;
         }
-        let keep_runs = arguments.keep_runs.unwrap_or(RunOptions::default().keep_runs);
+        let keep_runs = arguments.run.keep_runs.unwrap_or(RunOptions::default().keep_runs);
         if let Err(error) = session.record_refusal(source, errors, keep_runs).await {
             console.warning_of(&error);
         }

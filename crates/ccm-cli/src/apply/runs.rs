@@ -40,7 +40,7 @@ impl ApplyContext {
     /// Returns the options of the runs.
     pub(super) fn options(&self, has_events_file: bool) -> RunOptions {
         let Self { arguments, shared, last_line, .. } = self;
-        let is_json = matches!(arguments.output.format, ReportFormat::Json | ReportFormat::Jsonl);
+        let is_json = matches!(arguments.run.output.format, ReportFormat::Json | ReportFormat::Jsonl);
         let emits_json = is_json || has_events_file;
         let defaults = RunOptions::default();
         RunOptions {
@@ -52,8 +52,8 @@ impl ApplyContext {
             describe_unchanged: emits_json,
             json_lines: emits_json,
             last_line: last_line.clone(),
-            lock_wait: arguments.lock_wait.unwrap_or(defaults.lock_wait),
-            keep_runs: arguments.keep_runs.unwrap_or(defaults.keep_runs),
+            lock_wait: arguments.run.lock_wait.unwrap_or(defaults.lock_wait),
+            keep_runs: arguments.run.keep_runs.unwrap_or(defaults.keep_runs),
             canceller: shared.canceller.clone(),
         }
     }
@@ -166,7 +166,7 @@ impl ApplyContext {
     ) -> (RunSummary, ExitCode) {
         let Self { arguments, console, shared, .. } = self;
         let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
-        let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
+        let mut code = ExitCode::of(&summary, arguments.run.detailed_exitcodes);
         if !arguments.verify_idempotent || mode == RunMode::Plan {
             return (summary, code);
         }

@@ -33,7 +33,7 @@ const OUTPUT: &str = "Format of the output: the report, lines for a log, a line 
                       one JSON document at the end";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("output", |output| output.help(OUTPUT)))]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ApplyArguments {
     /// Manifests, which are applied in this order; `-` reads one from standard input
     #[arg(value_name = "MANIFEST", num_args = 1..)]
@@ -91,6 +91,33 @@ pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub values: ValueArguments,
 
+    #[command(flatten)]
+    pub run: RunArguments,
+
+    /// Do nothing and exit with 0 while `ccm pause` lets unattended runs wait
+    #[arg(long, alias = "honor-pause", help_heading = headings::LIMITS)]
+    pub honour_pause: bool,
+
+    /// Stop after the first resource that fails
+    #[arg(long, help_heading = headings::LIMITS)]
+    pub fail_on_error: bool,
+
+    #[command(flatten)]
+    pub limits: SizeArguments,
+
+    /// Writes lines of output with `--output jsonl`, for `ccm push`.
+    #[arg(skip)]
+    pub emits_output: bool,
+
+    /// Level of `-v`, which every command takes.
+    #[arg(skip)]
+    pub verbose: u8,
+}
+
+// A comment for clap would be the help of the command. Options of a run, whatever it gets its resources from.
+#[derive(Debug, Args)]
+#[command(mut_arg("output", |output| output.help(OUTPUT)))]
+pub(crate) struct RunArguments {
     /// End the run after this time, such as 10m; a running command is stopped
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = headings::LIMITS)]
     pub timeout: Option<Duration>,
@@ -104,17 +131,6 @@ pub(crate) struct ApplyArguments {
         help = "Time to wait for another run to end, such as 5m; 0 does not wait [default: 30s] [env: CCM_LOCK_WAIT]"
     )]
     pub lock_wait: Option<Duration>,
-
-    /// Do nothing and exit with 0 while `ccm pause` lets unattended runs wait
-    #[arg(long, alias = "honor-pause", help_heading = headings::LIMITS)]
-    pub honour_pause: bool,
-
-    /// Stop after the first resource that fails
-    #[arg(long, help_heading = headings::LIMITS)]
-    pub fail_on_error: bool,
-
-    #[command(flatten)]
-    pub limits: SizeArguments,
 
     #[command(flatten)]
     pub output: OutputArguments<ReportFormat>,
@@ -146,14 +162,6 @@ pub(crate) struct ApplyArguments {
                 [env: CCM_KEEP_RUNS]"
     )]
     pub keep_runs: Option<usize>,
-
-    /// Writes lines of output with `--output jsonl`, for `ccm push`.
-    #[arg(skip)]
-    pub emits_output: bool,
-
-    /// Level of `-v`, which every command takes.
-    #[arg(skip)]
-    pub verbose: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

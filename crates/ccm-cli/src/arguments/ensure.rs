@@ -2,17 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use ccm_runtime::ensure::{EnsureOption, EnsureType, ensure_type, ensure_types};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, value_parser};
 
-use super::parsers::{duration, events_file, runs, wait};
-use super::{
-    ApplyArguments, FromArguments, OutputArguments, ReportFormat, SizeArguments, StateArguments,
-    VERBOSE_ORDER, ValueArguments, headings,
-};
+use super::{ApplyArguments, FromArguments, RunArguments, SizeArguments, VERBOSE_ORDER, ValueArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,8 +32,6 @@ Each request is a document of JSON, or one of YAML with `---` between documents,
 Documentation: /usr/share/doc/ccm/use/api.md, or docs/use/api.md";
 
 const NO_ENV: &str = "Ignore the files `.env` and `.hiera` in the working directory";
-const OUTPUT: &str = "Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or \
-                      one JSON document at the end";
 
 /// Name of the arguments behind the type.
 const WORDS: &str = "words";
@@ -51,7 +44,6 @@ const OF_EVERY_TYPE: &str = "Properties of every type";
     after_help = EXAMPLES,
     subcommand_value_name = "TYPE",
     subcommand_help_heading = "Types",
-    mut_arg("output", |output| output.help(OUTPUT)),
     mut_arg("no_env", |argument| argument.help(NO_ENV)),
     mut_arg("data_any", |argument| argument.hide(true)),
 )]
@@ -79,50 +71,8 @@ pub(crate) struct EnsureArguments {
     #[command(flatten)]
     pub values: ValueArguments,
 
-    /// End the run after this time, such as 10m; a running command is stopped
-    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = headings::LIMITS)]
-    pub timeout: Option<Duration>,
-
-    /// Time to wait for another run to end
-    #[arg(
-        long,
-        value_name = "DURATION",
-        value_parser = wait,
-        help_heading = headings::LIMITS,
-        help = "Time to wait for another run to end, such as 5m; 0 does not wait [default: 30s] [env: CCM_LOCK_WAIT]"
-    )]
-    pub lock_wait: Option<Duration>,
-
     #[command(flatten)]
-    pub output: OutputArguments<ReportFormat>,
-
-    /// File that the events are appended to, a line of JSON each
-    #[arg(
-        long,
-        value_name = "PATH",
-        value_parser = events_file,
-        help_heading = headings::OUTPUT,
-        help = "Also append the events to this file, a line of JSON each [env: CCM_EVENTS_FILE]"
-    )]
-    pub events_file: Option<PathBuf>,
-
-    /// Exit with 2 if something changed (in noop: would change), and with 6 if something failed as well
-    #[arg(long, help_heading = headings::OUTPUT)]
-    pub detailed_exitcodes: bool,
-
-    #[command(flatten)]
-    pub state: StateArguments,
-
-    /// Number of recorded runs to keep
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = runs,
-        help_heading = headings::RECORD,
-        help = "Number of recorded runs to keep, and of older runs that changed something or failed [default: 50] \
-                [env: CCM_KEEP_RUNS]"
-    )]
-    pub keep_runs: Option<usize>,
+    pub run: RunArguments,
 
     #[command(subcommand)]
     pub target: EnsureTarget,
@@ -170,16 +120,10 @@ impl EnsureArguments {
             verify_idempotent: false,
             require_signed: false,
             values: self.values,
-            timeout: self.timeout,
-            lock_wait: self.lock_wait,
+            run: self.run,
             honour_pause: false,
             fail_on_error: false,
             limits: SizeArguments { max_manifest_size: ccm_runtime::MAX_MANIFEST_SIZE },
-            output: self.output,
-            events_file: self.events_file,
-            detailed_exitcodes: self.detailed_exitcodes,
-            state: self.state,
-            keep_runs: self.keep_runs,
             emits_output: false,
             verbose: self.verbose,
         };

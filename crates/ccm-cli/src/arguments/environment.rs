@@ -45,10 +45,10 @@ impl CliCommand {
     /// Returns the time to wait for another run and the number of runs to keep, if the command takes them.
     fn run_arguments(&mut self) -> Option<(&mut Option<Duration>, &mut Option<usize>)> {
         match self {
-            Self::Apply(apply) => Some((&mut apply.lock_wait, &mut apply.keep_runs)),
-            Self::Ensure(ensure) => Some((&mut ensure.lock_wait, &mut ensure.keep_runs)),
+            Self::Apply(apply) => Some((&mut apply.run.lock_wait, &mut apply.run.keep_runs)),
+            Self::Ensure(ensure) => Some((&mut ensure.run.lock_wait, &mut ensure.run.keep_runs)),
             Self::Timer(InnerCommands(TimerCommand::Install(install))) => {
-                Some((&mut install.apply.lock_wait, &mut install.apply.keep_runs))
+                Some((&mut install.apply.run.lock_wait, &mut install.apply.run.keep_runs))
             }
             _ => None,
         }
@@ -57,8 +57,8 @@ impl CliCommand {
     /// Returns the options of the state directory, if the command takes them.
     fn state_arguments(&mut self) -> Option<&mut StateArguments> {
         match self {
-            Self::Apply(apply) => Some(&mut apply.state),
-            Self::Ensure(ensure) => Some(&mut ensure.state),
+            Self::Apply(apply) => Some(&mut apply.run.state),
+            Self::Ensure(ensure) => Some(&mut ensure.run.state),
             Self::Validate(validate) => Some(&mut validate.state),
             Self::History(history) => Some(&mut history.state),
             Self::Status(status) => Some(status.state_arguments()),
@@ -66,7 +66,7 @@ impl CliCommand {
             Self::Backup(InnerCommands(BackupCommand::List(list))) => Some(&mut list.state),
             Self::Backup(InnerCommands(BackupCommand::Restore(restore))) => Some(&mut restore.state),
             Self::Backup(InnerCommands(BackupCommand::Prune(prune))) => Some(&mut prune.state),
-            Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply.state),
+            Self::Timer(InnerCommands(TimerCommand::Install(install))) => Some(&mut install.apply.run.state),
             Self::Tool(tool) => Some(tool.0.state()),
             Self::Mcp(mcp) => Some(&mut mcp.state),
             #[cfg(feature = "archive")]
@@ -148,9 +148,9 @@ mod tests {
             let found =
                 arguments(&format!("ccm apply site.yaml{options}"), environment).expect("valid variables");
             let CliCommand::Apply(apply) = found.command else { panic!("apply") };
-            assert_eq!(apply.state.state_dir.as_deref(), state_dir.map(Path::new), "{options}");
-            assert_eq!(apply.lock_wait, lock_wait.map(Duration::from_secs), "{options}");
-            assert_eq!(apply.keep_runs, keep_runs, "{options}");
+            assert_eq!(apply.run.state.state_dir.as_deref(), state_dir.map(Path::new), "{options}");
+            assert_eq!(apply.run.lock_wait, lock_wait.map(Duration::from_secs), "{options}");
+            assert_eq!(apply.run.keep_runs, keep_runs, "{options}");
         }
     }
 

@@ -86,8 +86,8 @@ fn options(
         return Err(CommandError::usage("the request is no run; nothing was run"));
     };
     if let Some(directory) = &arguments.state.state_dir {
-        apply.state.state_dir = Some(directory.clone());
-        apply.state.is_of_environment = arguments.state.is_of_environment;
+        apply.run.state.state_dir = Some(directory.clone());
+        apply.run.state.is_of_environment = arguments.state.is_of_environment;
     }
     apply.emits_output = true;
     Ok(*apply)

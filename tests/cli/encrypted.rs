@@ -3,13 +3,14 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
-use ccm_testkit::{Called, Scratch};
+use ccm_testkit::{Called, Scratch, shell};
 use serde_json::Value;
 use ssh_key::private::Ed25519Keypair;
 use ssh_key::{LineEnding, PrivateKey};
 
 use crate::ccm;
 use crate::expect::expect_output;
+use crate::releases::{FROM, publish, succeeded};
 
 const SECRET: &str = "s3cret-word-of-web1";
 
@@ -269,4 +270,47 @@ fn recipients_are_files_keys_and_known_hosts() {
     }
     let called = run(&scratch, &["secret", "encrypt", "--to", "web1.pub", "--as", "a b"]);
     assert_eq!(called.code, 64, "{}", called.shown());
+}
+
+#[test]
+fn a_release_carries_encrypted_values_that_each_machine_opens() {
+    let scratch = crate::releases::site();
+    key(&scratch, "web1", 1);
+    key(&scratch, "web2", 2);
+    let value = encrypted(&scratch, &["--to", "web1.pub", "--as", "password"], SECRET);
+    let app = scratch.at("app.conf");
+    scratch.write(
+        "site/site.yaml",
+        format!(
+            "data:\n{value}ccm: {{resources: [{{file: [{{{app}: {{content: \"{{{{ Data.password }}}}\", mode: \"0600\"}}}}]}}]}}\n"
+        ),
+    );
+    // Whoever builds a release has no key of the machines.
+    publish(&scratch, "1", &[]);
+    assert!(
+        !shell("tar -tf base.release >list 2>&1 || :; cat base.release", scratch.path()).contains(SECRET)
+    );
+    let apply = |identity: &str, options: &[&str]| {
+        run(&scratch, &[&["apply", "--identity", identity], &FROM[..], options].concat())
+    };
+    let other = apply("web2", &[]);
+    assert_eq!(other.code, 1, "{}", other.shown());
+    assert!(other.stderr.contains("not encrypted to the key that is named"), "{}", other.shown());
+    assert!(!scratch.has("app.conf"));
+    for options in [&["--noop", "--diff", "-vv"][..], &["--diff", "-vv"], &["--output", "json"]] {
+        let called = apply("web1", options);
+        assert_eq!(called.code, 0, "{options:?}: {}", called.shown());
+        assert!(!called.shown().contains(SECRET), "{}", called.shown());
+    }
+    assert_eq!(scratch.read("app.conf").as_deref(), Some(SECRET));
+    // Another value is a change, which the next version brings.
+    let value = encrypted(&scratch, &["--to", "web1.pub", "--to", "web2.pub", "--as", "password"], "other");
+    let manifest = scratch.read("site/site.yaml").expect("the manifest");
+    let rest = manifest.split_once("ccm:").expect("resources").1;
+    scratch.write("site/site.yaml", format!("data:\n{value}ccm:{rest}"));
+    publish(&scratch, "2", &[]);
+    let called = succeeded(apply("web2", &["--diff"]));
+    assert!(!called.shown().contains(SECRET), "{}", called.shown());
+    assert_eq!(scratch.read("app.conf").as_deref(), Some("other"));
+    assert_eq!(shell(&format!("grep -rl {SECRET} . || :"), &scratch.state()), "");
 }

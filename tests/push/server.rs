@@ -36,8 +36,9 @@ impl Server {
             &format!(
                 "#!/bin/sh\nmkdir -p {top}/hosts/$NAME/bin {top}/hosts/$NAME/home\nln -sf {ccm} {top}/hosts/$NAME/bin/ccm\n\
                  export HOME={top}/hosts/$NAME/home CCM_STATE_DIR={top}/hosts/$NAME/state PATH={top}/hosts/$NAME/bin:$PATH\n\
-                 mkdir -p {top}/data {top}/hosts/$NAME/data\n\
-                 exec unshare --mount sh -c \"mount --bind {top}/hosts/$NAME/data {top}/data && $SSH_ORIGINAL_COMMAND\"\n"
+                 mkdir -p {top}/data {top}/hosts/$NAME/data {top}/hosts/$NAME/ssh\n\
+                 exec unshare --mount sh -c \"mount --bind {top}/hosts/$NAME/data {top}/data && \
+                 mount --bind {top}/hosts/$NAME/ssh /etc/ssh && $SSH_ORIGINAL_COMMAND\"\n"
             ),
         );
         shell(
@@ -170,4 +171,51 @@ fn a_run_whose_connection_is_killed_finishes_and_is_recorded() {
     ccm_testkit::wait_until("the run is recorded", || {
         crate::groups::on_host(&scratch, "web1", &["history", "--json"]).contains("\"exit_code\": 0")
     });
+}
+
+#[test]
+fn each_host_opens_what_is_encrypted_to_its_own_key() {
+    const SECRET: &str = "s3cret-word-of-the-hosts";
+    if !can_serve() {
+        return;
+    }
+    let scratch = site(&["web1", "web2", "web3"]);
+    let _server = Server::start(&scratch);
+    shell(
+        "for name in web1 web2 web3; do
+            mkdir -p hosts/$name/ssh && chmod 700 hosts/$name/ssh
+            ssh-keygen -q -t ed25519 -N '' -f hosts/$name/ssh/ssh_host_ed25519_key
+        done",
+        scratch.path(),
+    );
+    let encrypted = ccm_testkit::Ccm::new(env!("CARGO_BIN_EXE_ccm"), &scratch)
+        .args(&["secret", "encrypt", "--as", "password"])
+        .args(&["--to", &scratch.at("hosts/web1/ssh/ssh_host_ed25519_key.pub")])
+        .args(&["--to", &scratch.at("hosts/web2/ssh/ssh_host_ed25519_key.pub")])
+        .variable("HOME", &scratch.at("home"))
+        .input(SECRET)
+        .run();
+    assert_eq!(encrypted.code, 0, "{}", encrypted.shown());
+    scratch.write(
+        "site/site.yaml",
+        format!(
+            "data:\n{}ccm: {{resources: [{{file: [{{{}: {{content: \"{{{{ Data.password }}}}\", mode: \"0600\"}}}}]}}]}}\n",
+            encrypted.stdout,
+            scratch.at("data/app.conf")
+        ),
+    );
+    let called = by_ssh(&scratch, &["*", "site/site.yaml", "--json"]).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(!called.shown().contains(SECRET), "{}", called.shown());
+    let document = document(&called);
+    for name in ["web1", "web2"] {
+        assert_eq!(host(&document, name)["outcome"], "changed", "{}", called.shown());
+        assert_eq!(scratch.read(&format!("hosts/{name}/data/app.conf")).as_deref(), Some(SECRET));
+    }
+    // The third one is no recipient.
+    assert_eq!(host(&document, "web3")["failure"]["kind"], "refused", "{}", called.shown());
+    assert!(called.stdout.contains("is not encrypted to"), "{}", called.shown());
+    assert!(!scratch.has("hosts/web3/data/app.conf"));
+    let left = shell(&format!("grep -rlF {SECRET} . | grep -v /data/app.conf || :"), scratch.path());
+    assert_eq!(left, "");
 }

@@ -29,7 +29,7 @@ use skipped_repositories::skipped_repositories;
 
 const DNF: &str = "/usr/bin/dnf";
 const DNF5: &str = "/usr/bin/dnf5";
-const RPM: &str = "/usr/bin/rpm";
+pub(super) const RPM: &str = "/usr/bin/rpm";
 
 /// Programs of dnf; either is enough.
 pub(crate) const PROGRAMS: [&str; 2] = [DNF, DNF5];
@@ -253,7 +253,7 @@ async fn virtual_packages(
 }
 
 /// Returns the program of version 5 if it is installed.
-fn program(host: Host<'_>) -> &'static str {
+pub(super) fn program(host: Host<'_>) -> &'static str {
     if exists(host, DNF5) { DNF5 } else { DNF }
 }
 

@@ -5,10 +5,15 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use ccm_engine::Context;
+use ccm_host::Host;
 use ccm_model::{Failure, Glob, GlobKind};
 
-use super::owned_paths::owned_paths;
+use super::dnf;
+use super::own_tool::OwnTool;
+use super::owned_paths::installed_packages;
+use super::pacman::PACMAN;
 use super::tool::bytes;
+use super::tool_command::{ToolCommand, query};
 
 /// Names that no person chose: lines of a kind, a pattern and a reason, with tabs between.
 const IGNORED: &str = include_str!("ignored.tsv");
@@ -39,22 +44,46 @@ pub(crate) fn ignores(kind: &str, name: &str) -> bool {
 
 /// Returns the packages that a person installed: neither a part of every installation nor brought by another package.
 pub(crate) async fn manual_packages(context: &Context<'_>) -> Result<Vec<String>, Failure> {
-    let paths = owned_paths(context).await?;
+    let mut names = match OwnTool::of(context.host) {
+        Some(OwnTool::Dnf) => names_of(&user_installed(context.host), context).await?,
+        Some(OwnTool::Pacman) => {
+            let explicit = ToolCommand::new(PACMAN, "pacman -Qqet", &["-Qqet"]);
+            names_of(&explicit.with_empty_codes(1..=1), context).await?
+        }
+        Some(OwnTool::Apt) | None => manual_packages_of_apt(context).await?,
+    };
+    names.retain(|name| !ignores("package", name));
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// Query for packages that somebody named, of both versions of dnf. It needs no index.
+fn user_installed(host: Host<'_>) -> ToolCommand {
+    let arguments = ["-q", "--disablerepo=*", "repoquery", "--userinstalled", "--queryformat", "%{name}\n"];
+    ToolCommand::new(dnf::program(host), "dnf repoquery", &arguments)
+}
+
+/// Returns the names that a command prints, one on each line.
+async fn names_of(call: &ToolCommand, context: &Context<'_>) -> Result<Vec<String>, Failure> {
+    let printed = query(call, context.into(), true).await?.stdout;
+    let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}
+
+async fn manual_packages_of_apt(context: &Context<'_>) -> Result<Vec<String>, Failure> {
+    let installed = installed_packages(context).await?;
     let states = bytes(context.host, EXTENDED_STATES, MAX_STATES)?.unwrap_or_default();
     let states = String::from_utf8_lossy(&states);
     let automatic: HashSet<&str> = states.split("\n\n").filter_map(automatic).collect();
     let needed: HashSet<&str> =
-        paths.entries().iter().flat_map(|entry| entry.depends.iter().map(String::as_str)).collect();
-    let is_manual =
-        |name: &str| !automatic.contains(name) && !needed.contains(name) && !ignores("package", name);
-    let entries = paths
-        .entries()
+        installed.0.iter().flat_map(|entry| entry.depends.iter().map(String::as_str)).collect();
+    let is_manual = |name: &str| !automatic.contains(name) && !needed.contains(name);
+    let entries = installed
+        .0
         .iter()
         .filter(|entry| !entry.is_essential && !BASE.contains(&&*entry.priority) && is_manual(&entry.name));
-    let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
+    Ok(entries.map(|entry| entry.name.clone()).collect())
 }
 
 /// Returns the name of a package that apt installed because another one needs it.

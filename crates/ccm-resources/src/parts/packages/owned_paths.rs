@@ -1,27 +1,27 @@
 //! Files below `/etc` that packages bring, and what they were when they came.
 
+mod dpkg;
+mod pacman;
+mod rpm;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::Context;
-use ccm_host::WalkStep;
-use ccm_model::{Failure, FailureKind};
-use md5::{Digest as _, Md5};
+use ccm_model::Failure;
+use md5::Md5;
+use sha2::{Digest, Sha256, Sha512};
 
-use super::apt::{MAX_STATUS_SIZE, STATUS, StatusEntry, installed_entries};
-use super::tool::bytes;
-use crate::support::file_failure::{file_failure, names_in};
+use super::own_tool::OwnTool;
+use crate::support::program::ProgramScope;
 
-/// Directories that are one on most systems, and two in the lists of packages.
-const MERGED: [(&str, &str); 2] = [("/usr/lib/", "/lib/"), ("/lib/", "/usr/lib/")];
+pub(super) use dpkg::installed_packages;
 
-/// Directory with a list of files for each package.
-const LISTS: &str = "/var/lib/dpkg/info";
-/// Checksums of files that packages make with ucf.
-const UCF: &str = "/var/lib/ucf/hashfile";
-/// Maximum size of a list.
+/// Directory whose files are of interest.
+const ETC: &str = "/etc";
+/// Maximum size of a list of files.
 const MAX_LIST: u64 = 64 << 20;
 /// Maximum size of a configuration file that is compared.
 const MAX_CONFFILE: u64 = 16 << 20;
@@ -40,55 +40,48 @@ pub(crate) enum PathOrigin {
 /// Files below `/etc` that packages bring.
 #[derive(Debug, Default)]
 pub(crate) struct OwnedPaths {
-    /// Installed packages.
-    entries: Vec<StatusEntry>,
+    /// Paths of packages, also of directories.
     owned: HashSet<String>,
-    /// MD5 of configuration files as shipped.
-    conffiles: HashMap<String, String>,
+    /// Configuration files by their paths.
+    conffiles: HashMap<String, Conffile>,
+}
+
+/// Configuration file as a package brought it.
+#[derive(Debug)]
+struct Conffile {
+    /// Package with the file; `None` for a file that a script of a package made.
+    package: Option<Rc<str>>,
+    /// Checksum in lower case; its length tells its kind.
+    digest: String,
 }
 
 /// Returns the files that packages bring, read once until something is executed.
 pub(crate) async fn owned_paths(context: &Context<'_>) -> Result<Rc<OwnedPaths>, Failure> {
-    context.state_cache(async || OwnedPaths::read(context)).await
+    let scope = ProgramScope::from(context);
+    context
+        .state_cache(async || match OwnTool::of(context.host) {
+            Some(OwnTool::Dnf) => rpm::owned_paths(scope).await,
+            Some(OwnTool::Pacman) => pacman::owned_paths(context.host),
+            // A small system has the database of dpkg and no apt.
+            Some(OwnTool::Apt) | None => dpkg::owned_paths(context).await,
+        })
+        .await
+}
+
+/// Returns the package that brings a file; `None` if there is none.
+pub(crate) async fn package_of(path: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
+    match OwnTool::of(context.host) {
+        Some(OwnTool::Dnf) => rpm::package_of(path, context.into()).await,
+        Some(OwnTool::Pacman) => pacman::package_of(path, context.into()).await,
+        Some(OwnTool::Apt) | None => dpkg::package_of(path, context.host.files),
+    }
 }
 
 impl OwnedPaths {
-    /// Reads the lists of dpkg.
-    fn read(context: &Context<'_>) -> Result<Self, Failure> {
-        let host = context.host;
-        let Some(status) = bytes(host, STATUS, MAX_STATUS_SIZE)? else {
-            let message = "only the files of packages of dpkg can be told from those that a person made";
-            return Err(
-                Failure::new(FailureKind::Provider, message).with_hint("name the resources to export")
-            );
-        };
-        let mut paths = Self { entries: installed_entries(&status), ..Self::default() };
-        let is_list = |path: &Path| path.extension().is_some_and(|ending| ending == "list");
-        let step = |path: &Path, _| if is_list(path) { WalkStep::List } else { WalkStep::Skip };
-        let lists = host.files.walk(Path::new(LISTS), &step).map_err(|error| file_failure(&error))?;
-        for list in lists.into_iter().flatten() {
-            let path = Path::new(LISTS).join(&list.path);
-            let listed = host.files.content(&path, MAX_LIST).map_err(|error| file_failure(&error))?;
-            let listed = listed.unwrap_or_default();
-            let lines = listed.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"/etc/"));
-            paths.owned.extend(lines.filter_map(|line| Some(str::from_utf8(line).ok()?.to_owned())));
-        }
-        for entry in &paths.entries {
-            paths.conffiles.extend(entry.conffiles.iter().cloned());
-        }
-        // Packages make these files with a tool that asks before it replaces a changed one.
-        let ucf = bytes(host, UCF, MAX_LIST)?.unwrap_or_default();
-        for line in String::from_utf8_lossy(&ucf).lines() {
-            if let Some((digest, path)) = line.split_once(' ') {
-                paths.conffiles.insert(path.trim().to_owned(), digest.to_owned());
-            }
-        }
-        Ok(paths)
-    }
-
-    /// Returns the installed packages.
-    pub(super) fn entries(&self) -> &[StatusEntry] {
-        &self.entries
+    /// Adds a configuration file of a package.
+    fn add_conffile(&mut self, path: &str, package: &Rc<str>, digest: &str) {
+        let digest = digest.to_owned();
+        self.conffiles.insert(path.to_owned(), Conffile { package: Some(Rc::clone(package)), digest });
     }
 
     /// Returns `true` for a path that a package brings, be it a directory.
@@ -98,13 +91,17 @@ impl OwnedPaths {
 
     /// Returns the configuration files that packages brought.
     pub(crate) fn shipped_conffiles(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().flat_map(|entry| entry.conffiles.iter().map(|(path, _)| &**path))
+        let of_packages = self.conffiles.iter().filter(|(_, conffile)| conffile.package.is_some());
+        of_packages.map(|(path, _)| &**path)
     }
 
-    /// Returns the configuration files of a package.
-    pub(crate) fn conffiles_of<'p>(&'p self, package: &'p str) -> impl Iterator<Item = &'p str> {
-        let entries = self.entries.iter().filter(move |entry| entry.name == package);
-        entries.flat_map(|entry| entry.conffiles.iter().map(|(path, _)| &**path))
+    /// Returns the configuration files of a package, sorted.
+    pub(crate) fn conffiles_of(&self, package: &str) -> Vec<&str> {
+        let is_its = |conffile: &Conffile| conffile.package.as_deref() == Some(package);
+        let found = self.conffiles.iter().filter(|(_, conffile)| is_its(conffile));
+        let mut found: Vec<&str> = found.map(|(path, _)| &**path).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Returns the origin of a regular file or a link. A file that can't be read counts as shipped.
@@ -112,7 +109,7 @@ impl OwnedPaths {
         let Some(text) = path.to_str() else { return PathOrigin::Unowned };
         match self.conffiles.get(text) {
             Some(shipped) => match context.host.files.content(path, MAX_CONFFILE).ok().flatten() {
-                Some(present) if md5(&present) != *shipped => PathOrigin::Changed,
+                Some(present) if is_changed(&shipped.digest, &present) => PathOrigin::Changed,
                 _ => PathOrigin::Shipped,
             },
             None if self.owned.contains(text) => PathOrigin::Shipped,
@@ -126,25 +123,18 @@ impl OwnedPaths {
     }
 }
 
-/// Returns the package that brings a file; `None` if there is none.
-pub(crate) fn package_of(path: &str, context: &Context<'_>) -> Result<Option<String>, Failure> {
-    let files = context.host.files;
-    let other = MERGED.iter().find_map(|(one, other)| Some(format!("{other}{}", path.strip_prefix(one)?)));
-    let is_it =
-        |line: &[u8]| line == path.as_bytes() || other.as_ref().is_some_and(|other| line == other.as_bytes());
-    for list in names_in(Path::new(LISTS), files)? {
-        let Some(package) = list.strip_suffix(".list") else { continue };
-        let listed =
-            files.content(&Path::new(LISTS).join(&list), MAX_LIST).map_err(|error| file_failure(&error))?;
-        if listed.unwrap_or_default().split(|byte| *byte == b'\n').any(is_it) {
-            return Ok(Some(package.split(':').next().unwrap_or(package).to_owned()));
-        }
+/// Returns `true` if content has another checksum than the one a package has, which is of a kind that package tools use.
+fn is_changed(shipped: &str, content: &[u8]) -> bool {
+    match shipped.len() {
+        32 => hex::<Md5>(content) != shipped,
+        64 => hex::<Sha256>(content) != shipped,
+        128 => hex::<Sha512>(content) != shipped,
+        _ => false,
     }
-    Ok(None)
 }
 
-fn md5(content: &[u8]) -> String {
-    Md5::digest(content).iter().fold(String::with_capacity(32), |mut text, byte| {
+fn hex<D: Digest>(content: &[u8]) -> String {
+    D::digest(content).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -152,11 +142,20 @@ fn md5(content: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::md5;
+    use super::*;
 
     #[test]
-    fn checksums_are_those_of_dpkg() {
-        assert_eq!(md5(b""), "d41d8cd98f00b204e9800998ecf8427e");
-        assert_eq!(md5(b"a\n"), "60b725f10c9c85c70d97880dfe8191b3");
+    fn content_is_compared_by_the_checksum_that_the_package_has() {
+        for (shipped, content, expected) in [
+            ("d41d8cd98f00b204e9800998ecf8427e", "", false),
+            ("60b725f10c9c85c70d97880dfe8191b3", "a\n", false),
+            ("60b725f10c9c85c70d97880dfe8191b3", "b\n", true),
+            ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "", false),
+            ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "a", true),
+            ("", "a", false),
+            ("X", "a", false),
+        ] {
+            assert_eq!(is_changed(shipped, content.as_bytes()), expected, "{shipped} {content:?}");
+        }
     }
 }

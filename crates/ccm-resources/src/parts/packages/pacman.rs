@@ -17,7 +17,7 @@ use super::tool_command::{PACMAN_CONFLICT, ToolCommand, query};
 use super::version::VersionScheme;
 use crate::support::program::ProgramScope;
 
-const PACMAN: &str = "/usr/bin/pacman";
+pub(super) const PACMAN: &str = "/usr/bin/pacman";
 const CONFIGURATION: &str = "/etc/pacman.conf";
 const MAX_FILE_SIZE: u64 = 1 << 20;
 const MAX_NAMES_PER_QUERY: usize = 500;

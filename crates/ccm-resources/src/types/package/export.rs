@@ -1,38 +1,12 @@
 //! Export of packages. Their versions are remarks: a manifest that names one holds the machine back.
 
-use ccm_engine::{Context, Export, ExportedState, InstanceScope, Instances, NotExported, Suitability};
+use ccm_engine::{Context, Export, ExportedState, InstanceScope, Instances, NotExported};
 
 use super::PackageType;
 use crate::parts::packages::{
-    Apt, Dnf, Installation, Pacman, Presence, Tool, manual_packages, name_error, shared_database,
+    Apt, Dnf, Installation, OwnTool, Pacman, Presence, Tool, manual_packages, name_error, shared_database,
 };
 use crate::support::export::no_form;
-
-/// Package tool of this machine.
-enum OwnTool {
-    Apt,
-    Dnf,
-    Pacman,
-}
-
-impl OwnTool {
-    /// Finds the tool that the type would use.
-    fn of(context: &Context<'_>) -> Result<Self, NotExported> {
-        let host = context.host;
-        let tools = [
-            (Self::Apt, Apt.suitability(host)),
-            (Self::Dnf, Dnf.suitability(host)),
-            (Self::Pacman, Pacman.suitability(host)),
-        ];
-        let priority = |suitability: &Suitability| match suitability {
-            Suitability::Suits(priority) => *priority,
-            Suitability::Unsuitable(_) => u32::MAX,
-        };
-        let best = tools.into_iter().min_by_key(|(_, suitability)| priority(suitability));
-        let best = best.filter(|(_, suitability)| matches!(suitability, Suitability::Suits(_)));
-        best.map(|(tool, _)| tool).ok_or_else(|| no_form("none of the package tools that ccm knows is here"))
-    }
-}
 
 impl Export for PackageType {
     async fn instances(
@@ -43,7 +17,7 @@ impl Export for PackageType {
         if scope == InstanceScope::MadeByHand {
             return Ok(manual_packages(context).await?.into());
         }
-        match OwnTool::of(context)? {
+        match own_tool(context)? {
             OwnTool::Apt => installed(&Apt, context).await,
             OwnTool::Dnf => installed(&Dnf, context).await,
             OwnTool::Pacman => installed(&Pacman, context).await,
@@ -58,12 +32,16 @@ impl Export for PackageType {
         if let Some((message, _)) = name_error(name) {
             return Err(no_form(message));
         }
-        match OwnTool::of(context)? {
+        match own_tool(context)? {
             OwnTool::Apt => found(&Apt, name, context).await,
             OwnTool::Dnf => found(&Dnf, name, context).await,
             OwnTool::Pacman => found(&Pacman, name, context).await,
         }
     }
+}
+
+fn own_tool(context: &Context<'_>) -> Result<OwnTool, NotExported> {
+    OwnTool::of(context.host).ok_or_else(|| no_form("none of the package tools that ccm knows is here"))
 }
 
 async fn installed<T: Tool>(tool: &T, context: &Context<'_>) -> Result<Instances, NotExported> {

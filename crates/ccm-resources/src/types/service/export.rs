@@ -96,7 +96,7 @@ async fn related(unit: &str, context: &Context<'_>) -> Result<Vec<Related>, NotE
     let Some(shown) = show(&[unit], &systemctl, context).await?.pop() else { return Ok(Vec::new()) };
     let owned = owned_paths(context).await?;
     let mut found = Vec::new();
-    let package = package_of(&shown.fragment_path, context)?;
+    let package = package_of(&shown.fragment_path, context).await?;
     if let Some(package) = &package {
         found.push(Related { id: ResourceId::new("package", &**package), triggers: false });
     }

@@ -18,6 +18,7 @@ pub(crate) mod jinja_words;
 pub(crate) mod machine_secrets;
 pub(crate) mod messages;
 pub(crate) mod missing_sources;
+mod parsed_expression;
 mod pulled_manifests;
 pub(crate) mod references;
 pub(crate) mod render;

@@ -20,9 +20,10 @@ use expression::ExpressionScope;
 
 use crate::read::foreach::ItemScope;
 use crate::resolve::declared_data::DeclaredData;
-use crate::resolve::eval_context::{DefaultedPath, Doubt, EvalContext, ParsedExpression};
+use crate::resolve::eval_context::{Doubt, EvalContext};
 use crate::resolve::hint_literals::HintLiterals;
 use crate::resolve::messages::shown;
+use crate::resolve::parsed_expression::{DefaultedPath, ParsedExpression};
 use crate::unchecked::UnknownPaths;
 
 pub use error::is_of_system_fact;

@@ -12,7 +12,7 @@ use ccm_model::DiagnosticKind;
 use super::expression::ExpressionScope;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{CaptureState, DeferredOn, EvalError, InvalidExpression, MAX_INCLUDES, Phase};
-use crate::resolve::eval_context::{ParsedExpression, captured_path};
+use crate::resolve::parsed_expression::{ParsedExpression, captured_path};
 
 impl ExpressionScope<'_, '_, '_> {
     /// Returns an error if the expression uses late values.

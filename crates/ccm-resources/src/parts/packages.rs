@@ -27,6 +27,7 @@ pub(crate) use pacman::Pacman;
 pub(crate) use tool::{
     ChangeKind, HoldTool, IndexResponse, PackageTarget, Tool, check_database, index_age, is_index_outdated,
     outdate_index, own_refresh_is_older, refresh_is_older, remember_refresh, shared_database,
+    sources_are_newer,
 };
 pub(crate) use tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 pub(crate) use version::VersionScheme;

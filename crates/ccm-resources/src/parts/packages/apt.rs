@@ -162,6 +162,10 @@ impl Tool for Apt {
         Ok(IndexResponse { by_name, ..IndexResponse::default() })
     }
 
+    fn sources(&self) -> &'static [&'static str] {
+        &["/etc/apt/sources.list", "/etc/apt/sources.list.d"]
+    }
+
     fn stamps(&self) -> &'static [&'static str] {
         &[
             "/var/lib/apt/lists",

@@ -14,7 +14,7 @@ use super::installation::{Availability, Installation};
 use super::package::Package;
 use super::tool_command::ToolCommand;
 use super::version::VersionScheme;
-use crate::support::file_failure::check_writable;
+use crate::support::file_failure::{check_writable, names_in};
 use crate::support::mark::Mark;
 use crate::support::program::ProgramScope;
 
@@ -67,6 +67,11 @@ pub(crate) trait Tool: Sync + 'static {
 
     /// Files that are written whenever anything refreshes the index.
     fn stamps(&self) -> &'static [&'static str];
+
+    /// Files and directories that say where the index comes from, if a change of them is not noticed by the tool itself.
+    fn sources(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Returns `false` if the index is empty, in which case its stamps mean nothing.
     async fn has_index(&self, _: ProgramScope<'_>) -> Result<bool, Failure> {
@@ -185,6 +190,21 @@ pub(crate) fn refresh_is_older<T: Tool>(tool: &T, context: &Context<'_>, age: Du
 /// Returns `true` if ccm itself did not refresh the index within `age`.
 pub(crate) fn own_refresh_is_older(tool: &str, context: &Context<'_>, age: Duration) -> bool {
     own_stamp(tool, context).is_none_or(|stamp| is_old(stamp.path(), context.host, age))
+}
+
+/// Returns `true` if somebody changed where the index comes from after the last refresh that is known.
+pub(crate) fn sources_are_newer<T: Tool>(tool: &T, context: &Context<'_>) -> bool {
+    let files = context.host.files;
+    let modified = |path: &Path| files.modified(path).ok().flatten();
+    let own = own_stamp(T::NAME, context);
+    let stamps = tool.stamps().iter().map(Path::new).chain(own.as_ref().map(Mark::path));
+    let refreshed = stamps.filter_map(modified).max();
+    let changed = tool.sources().iter().map(Path::new).flat_map(|path| {
+        let below = names_in(path, files).unwrap_or_default().into_iter().map(|name| path.join(name));
+        below.chain([path.to_owned()])
+    });
+    let changed = changed.filter_map(|path| modified(&path)).max();
+    matches!((changed, refreshed), (Some(changed), Some(refreshed)) if changed > refreshed)
 }
 
 /// Returns the time since the last known refresh of the index; `None` if none is known.

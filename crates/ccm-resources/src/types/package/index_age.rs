@@ -12,7 +12,7 @@ use super::provider::{Packages, is_index_relevant};
 use super::state::{LeftIndex, PackageState};
 use crate::parts::packages::{
     MAX_AGE_FOR_LATEST, Package, PackageEnsure, Tool, UpdateCache, index_age, is_index_outdated,
-    refresh_is_older,
+    refresh_is_older, sources_are_newer,
 };
 use crate::support::program::ProgramScope;
 
@@ -58,9 +58,14 @@ impl<T: Tool> Packages<T> {
         }
         state.is_usable = package.update_cache == UpdateCache::Default;
         let failed: Rc<FailedRefresh<T::Database>> = context.run_cache();
-        if let Some(age) = package.max_index_age().filter(|_| !(state.is_usable && failed.0.get())) {
-            state.is_stale = self.is_index_older(context, age).await;
+        if state.is_usable && failed.0.get() {
+            return;
         }
+        state.is_stale = sources_are_newer(&self.0, context)
+            || match package.max_index_age() {
+                Some(age) => self.is_index_older(context, age).await,
+                None => false,
+            };
     }
 
     async fn is_index_older(&self, context: &Context<'_>, age: Duration) -> bool {

@@ -54,6 +54,35 @@ fn old_index_is_refreshed_before_an_upgrade() {
 }
 
 #[test]
+fn sources_that_are_newer_than_the_index_refresh_it() {
+    const LISTS: (&str, u64) = ("/var/lib/apt/lists", 60);
+    // A file that takes the place of another one changes its directory.
+    const SOURCE: &str = "/etc/apt/sources.list.d";
+    for (source, update_cache, refreshed) in [
+        ((SOURCE, 59), "", 1),
+        (("/etc/apt/sources.list", 59), "", 1),
+        ((SOURCE, 59), "1d", 1),
+        ((SOURCE, 61), "", 0),
+        ((SOURCE, 59), "never", 0),
+    ] {
+        let mut machine = old(&[]);
+        for (path, ago) in [LISTS, source] {
+            modified(&mut machine, path, Duration::from_secs(ago));
+        }
+        machine.index(&policy(&["zsh 5.9-4"]));
+        machine.index_becomes(&policy(&["zsh 5.9-4"]));
+        machine.becomes(&["zsh installed 5.9-4"]);
+        let zsh =
+            || package("zsh", &[("update_cache", update_cache)][..usize::from(!update_cache.is_empty())]);
+        machine.apply(vec![zsh()]);
+        assert_eq!(updates(&machine), refreshed, "{source:?} {update_cache}");
+        // What ccm itself refreshed is newer.
+        machine.apply(vec![zsh()]);
+        assert_eq!(updates(&machine), refreshed, "{source:?} {update_cache}");
+    }
+}
+
+#[test]
 fn index_without_lists_is_too_old() {
     for stamp in ["/var/lib/apt/lists", "/var/lib/apt/periodic/update-success-stamp", "/state/refreshed-apt"]
     {

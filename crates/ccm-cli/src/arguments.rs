@@ -45,7 +45,7 @@ mod validate;
 
 use clap::{ArgMatches, Args, Command, CommandFactory as _, Error, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use apply::{ApplyArguments, ReportFormat, RunArguments};
+pub(crate) use apply::{ApplyArguments, RecordFormat, ReportFormat, RunArguments};
 pub(crate) use approve::{ApprovalsArguments, ApprovalsCommand, ApproveArguments};
 pub(crate) use audit::{
     AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,
@@ -64,7 +64,7 @@ pub(crate) use from::FromArguments;
 pub(crate) use from::NO_SIGNERS;
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hiera::{HieraCommand, HieraParseArguments};
-pub(crate) use history::HistoryArguments;
+pub(crate) use history::{HistoryArguments, HistoryFormat};
 pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
     DataArguments, EnvironmentArguments, FactArguments, IdentityArguments, ManifestArguments, SizeArguments,

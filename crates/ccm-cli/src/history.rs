@@ -1,20 +1,22 @@
 //! `ccm history`: the recorded runs.
 
 use std::io::stdout;
+use std::path::Path;
 
 use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
 use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::report::{
-    ExecutionError, FindError, History, MatchingRun, RunFilter, StoreError, StoredRun,
+    ExecutionError, FindError, History, MatchingRun, RunFilter, RunGraph, StoreError, StoredRun,
 };
-use ccm_runtime::{LocalZone, RunOutcome, StoredSummary, printed};
+use ccm_runtime::{ExitCode, LocalZone, RunOutcome, StoredSummary, page, printed, write_private};
 
-use crate::arguments::{DocumentFormat, HistoryArguments};
+use crate::arguments::{HistoryArguments, HistoryFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::listeners::report_screen;
+use crate::write_hints::named_file_hint;
 use crate::{session, state};
 
 /// Number of slow resources, and of changes of a resource, that are listed by default.
@@ -26,7 +28,10 @@ pub(crate) fn run(arguments: &HistoryArguments, console: &Console) -> CommandRes
     let history = session.history().map_err(|error| state::state_error(&session, &error))?;
     let history = history.for_screen(report_screen());
     let view = View { console, history: &history, arguments, zone: LocalZone::of_this_process() };
-    console.print(&coloured_if_supported(view.render()?))
+    match &arguments.html {
+        Some(path) => view.write_page(path),
+        None => console.print(&coloured_if_supported(view.render()?)),
+    }
 }
 
 /// What one call shows.
@@ -39,14 +44,18 @@ struct View<'v> {
 
 impl View<'_> {
     fn render(&self) -> CommandResult<String> {
-        let HistoryArguments { run, in_run, slowest, resource, .. } = self.arguments;
-        if *slowest {
+        let HistoryArguments { run, in_run, slowest, critical, resource, output, .. } = self.arguments;
+        if output.format == HistoryFormat::Trace && (run.is_none() || in_run.is_some() || *slowest || *critical) {
+            return Err(CommandError::usage("a trace is that of a run").hint("name a run, or `last`"));
+        }
+        if *slowest || *critical {
             // Without a run, the newest of those that the filter selects.
             let selected = self.history.select(&RunFilter { limit: Some(1), ..self.filter() });
-            return match (run, selected.first()) {
-                (None, Some(run)) => self.slowest(run),
-                (run, _) => self.slowest(self.find(run.as_deref().unwrap_or("last"))?),
+            let run = match (run, selected.first()) {
+                (None, Some(run)) => run,
+                (run, _) => self.find(run.as_deref().unwrap_or("last"))?,
             };
+            return if *critical { self.critical(run) } else { self.slowest(run) };
         }
         match (run, in_run) {
             (Some(run), Some(resource)) => self.resource_in(self.find(run)?, resource),
@@ -57,7 +66,7 @@ impl View<'_> {
     }
 
     fn is_json(&self) -> bool {
-        self.arguments.output.format == DocumentFormat::Json
+        self.arguments.output.format == HistoryFormat::Json
     }
 
     fn filter(&self) -> RunFilter {
@@ -100,8 +109,49 @@ impl View<'_> {
         })
     }
 
+    /// Shows the longest chain of dependencies.
+    fn critical(&self, run: &StoredRun) -> CommandResult<String> {
+        let graph = self.history.graph(run).ok_or_else(|| no_graph(self.history.short(&run.id)))?;
+        Ok(if self.is_json() {
+            printed::document(&self.history.critical_json(run, &graph))
+        } else {
+            self.history.critical_text(run, &graph)
+        })
+    }
+
+    /// Writes the page of a run, or of the past of the machine.
+    fn write_page(&self, path: &Path) -> CommandResult {
+        let page = match &self.arguments.run {
+            Some(run) => {
+                let view = self.history.view(self.find(run)?)?;
+                page::run_page(&view, &self.zone)
+            }
+            None => {
+                let runs = self.history.select(&RunFilter { limit: self.arguments.limit, ..self.filter() });
+                let past = self.history.past(&runs);
+                for error in &past.unreadable {
+                    self.console.warning_of(error);
+                }
+                page::machine_page(&past, &self.zone)
+            }
+        };
+        let page = page.map_err(|error| CommandError::of(&error))?;
+        if path == Path::new("-") {
+            return self.console.print(&page);
+        }
+        write_private(path, page.as_bytes()).map_err(|error| {
+            let message = format!("page {} can't be written", path.display());
+            CommandError::new(message).caused_by(&error).hints(named_file_hint(&error))
+        })?;
+        Ok(ExitCode::Success)
+    }
+
     fn run(&self, run: &StoredRun) -> CommandResult<String> {
         let events = self.history.events(run)?;
+        if self.arguments.output.format == HistoryFormat::Trace {
+            let graph = self.history.graph(run).unwrap_or_else(|| RunGraph::of_events(&events));
+            return Ok(printed::document(&run.trace(&graph)));
+        }
         Ok(if self.is_json() {
             printed::document(&run.json_with(&events))
         } else {
@@ -159,6 +209,12 @@ impl View<'_> {
         lines.extend((more > 0).then(|| format!("and {more} more")));
         lines
     }
+}
+
+fn no_graph(run: &str) -> CommandError {
+    CommandError::new(format!("run {run} has no graph in its record"))
+        .therefore("a graph is recorded if a run changes something or fails")
+        .hint("use `ccm apply --record full` to record it in any case")
 }
 
 impl From<StoreError> for CommandError {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ccm_expr::Value;
 use ccm_model::{Catalog, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, SourceMap, normalize};
 use ccm_properties::TypeSpec;
 use tracing::debug_span;
@@ -22,7 +23,7 @@ use crate::resolve::eval_context::EvalContext;
 use crate::resolve::machine_secrets::LongSecrets;
 use crate::resolve::resolver;
 use crate::scopes::Scopes;
-use crate::sources::Sources;
+use crate::sources::{FactPath, Sources};
 use crate::unchecked::OmittedInputs;
 
 /// Manifest to load.
@@ -84,6 +85,11 @@ impl LoadResult<'_> {
     /// Returns the texts that spans refer to: the manifest and all other files that were loaded.
     pub fn texts(&self) -> SourceMap {
         self.late.texts()
+    }
+
+    /// Returns the facts that expressions and templates name, with their values.
+    pub fn used_facts(&self) -> Vec<(FactPath, Value)> {
+        self.late.context.used_facts()
     }
 
     /// Returns notes about the data, in manifest order. For one of several machines, `is_of_matrix`, data files that

@@ -29,8 +29,9 @@ pub use manifests::ManifestResult;
 pub use progress::ProgressLine;
 pub use screen::Screen;
 pub use store::{
-    DiffSpace, Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedCheck,
-    RecordedResource, ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource,
+    CriticalPath, DiffSpace, EarlierRun, Execution, ExecutionError, ExecutionTail, FindError, GraphNode, GraphPart, GraphSource, History,
+    MatchingRun, Past, PastRun, Recorded, RecordedCheck, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode,
+    RecordedOutcome, RecordedResource, RecordedResult, RunGraph, RunView, ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource,
     StoreError, StoredRun, StoredSummary, rounded,
 };
 pub use table::{Column, table};

@@ -4,12 +4,16 @@ mod changes;
 mod diff;
 mod executions;
 mod filter;
+mod graph;
 mod history;
+mod past;
 mod resource_text;
 mod retention;
 mod show;
 mod slowest;
 mod summary;
+mod trace;
+mod view;
 
 use std::io;
 use std::path::PathBuf;
@@ -22,12 +26,19 @@ use crate::json::{JsonLine, JsonLines, RunIdentity};
 
 pub use changes::{ResourceChange, ResourceChanges};
 pub use diff::DiffSpace;
-pub use executions::{Execution, ExecutionError, RecordedResource};
+pub use executions::{Execution, ExecutionError, ExecutionTail, RecordedResource};
 pub use filter::RunFilter;
+use graph::GraphRecord;
+pub use graph::{
+    CriticalPath, GraphNode, GraphPart, GraphSource, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode, RecordedOutcome,
+    RecordedResult, RunGraph,
+};
 pub use history::{FindError, History, MatchingRun, StoredRun};
+pub use past::{Past, PastRun};
 use retention::retain;
 pub use show::rounded;
 use summary::SlowResources;
+pub use view::{EarlierRun, RunView};
 pub use summary::{RecordedCheck, RunOutcome, SlowResource, StoredSummary};
 
 const RUNS: &str = "runs";
@@ -87,6 +98,8 @@ pub struct RunStore {
     keep: usize,
     slow: SlowResources,
     checks: Vec<RecordedCheck>,
+    run_id: String,
+    graph: GraphRecord,
 }
 
 #[derive(Debug)]
@@ -116,7 +129,23 @@ impl RunStore {
             Err(error) => (None, Err(error)),
         };
         // At least this run is kept.
-        Self { path, runs, open, keep: keep.max(1), slow: SlowResources::default(), checks: Vec::new() }
+        Self {
+            path,
+            runs,
+            open,
+            keep: keep.max(1),
+            slow: SlowResources::default(),
+            checks: Vec::new(),
+            run_id: identity.run_id.clone(),
+            graph: GraphRecord::default(),
+        }
+    }
+
+    /// Records the graph of a run without changes as well.
+    #[must_use]
+    pub fn with_full_graph(mut self, is_full: bool) -> Self {
+        self.graph.set_full(is_full);
+        self
     }
 
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
@@ -143,6 +172,18 @@ impl RunStore {
         }
     }
 
+    /// Records an event in the graph, which begins with the first resource that changes or fails.
+    pub fn record_graph(&mut self, event: &Event, source: &dyn GraphSource) {
+        if let Ok(open) = &self.open {
+            self.graph.accept(event, (&open.directory, &self.run_id), source);
+        }
+    }
+
+    /// Writes what is collected of the graph. To be called before the run waits, for example for a command.
+    pub fn write_out(&mut self) {
+        self.graph.write_out();
+    }
+
     /// Records a line.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         if let Ok(open) = &mut self.open {
@@ -152,15 +193,17 @@ impl RunStore {
 
     /// Returns `true` if something could not be recorded so far.
     pub fn failed(&self) -> bool {
-        self.open.as_ref().map_or(true, |open| open.failed.is_some() || open.lines.failed())
+        self.graph.failed()
+            || self.open.as_ref().map_or(true, |open| open.failed.is_some() || open.lines.failed())
     }
 
     /// Ends the record, syncs it if the run changed something, and removes the oldest runs.
     pub fn finish(self, mut summary: StoredSummary) -> Recorded {
-        let Self { path, runs, open, keep, slow, checks } = self;
+        let Self { path, runs, open, keep, slow, checks, graph, run_id: _ } = self;
         summary.health_checks = checks;
         summary.slowest = Some(slow.into_vec()).filter(|slowest| !slowest.is_empty());
-        let record = open.and_then(|open| close(open, &summary));
+        let graph = graph.finish();
+        let record = open.and_then(|open| close(open, &summary)).and(graph);
         // Content of a directory is lost in a power failure unless the name of the directory is synced.
         let named = runs.as_ref().filter(|_| !summary.is_quiet());
         let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));

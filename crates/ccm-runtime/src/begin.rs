@@ -209,7 +209,7 @@ impl<'m> SharedState<'m> {
     pub(crate) fn joined_record(&self, name: &str, options: &RunOptions) -> RunRecord {
         let earlier = self.state.as_deref().and_then(RunStore::newest);
         let mut record = RunRecord::new((name, None), earlier, &*self.session.doors.clock).joining();
-        record.begin(self.state.as_deref(), options.keep_runs);
+        record.begin(self.state.as_deref(), options);
         record
     }
 

@@ -144,6 +144,7 @@ mod executor;
 mod exit;
 mod explain;
 mod findings;
+mod graph;
 mod input;
 mod late;
 mod ledger;
@@ -153,6 +154,7 @@ mod manifest_checks;
 mod notices;
 mod pause;
 mod plain_path;
+mod private_file;
 pub mod printed;
 pub mod process;
 #[cfg(feature = "archive")]
@@ -208,6 +210,7 @@ pub use ccm_model::{
     RefreshSummary, ResourceId, ResourceStarted, RunSummary, SessionStarted, Severity, SkipCause, SourceMap,
     StopCause, Stream, Transaction, error_layers,
 };
+pub use ccm_page as page;
 pub use ccm_redaction::Secrets;
 pub use ccm_report as report;
 pub use ccm_report::{
@@ -227,6 +230,7 @@ pub use events_file::EventsFile;
 pub use executor::{CommandText, ExecutorCommand, ExecutorError, ExecutorResult, ManifestExecutor};
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
+pub use graph::PictureError;
 pub use findings::{
     ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument, schema_of_events,
 };
@@ -236,10 +240,11 @@ pub use machine::{RELATIVE_PATH_HINT, url_hint};
 pub use manifest::LoadedManifest;
 pub use manifest_checks::{CheckedResource, ManifestCheckReport};
 pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
+pub use private_file::write_private;
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use rule_file::{CheckedRules, JudgeOptions, RuleFileError, RuleJudgementError};
-pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
+pub use run::{ActiveRun, RecordDetail, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, InputBounds, Notice, Session};
 pub use sink::{Emitted, Sink};

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 use ccm_host::state::Directory;
 use ccm_host::{Clock, random, started_by};
 use ccm_model::{Event, RunSummary, SessionStarted, SourceVersion, Transaction};
-use ccm_report::{DiffSpace, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
+use ccm_report::{DiffSpace, GraphSource, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
+
+use crate::run::{RecordDetail, RunOptions};
 
 /// Ids of a run and its events, their lines, and the file with recorded lines.
 pub(crate) struct RunRecord {
@@ -63,9 +65,27 @@ impl RunRecord {
     }
 
     /// Starts writing. A run without a state directory is not recorded.
-    pub(crate) fn begin(&mut self, state: Option<&Directory>, keep_runs: usize) {
+    pub(crate) fn begin(&mut self, state: Option<&Directory>, options: &RunOptions) {
         self.diffs = DiffSpace::default();
-        self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
+        let identity = self.encoder.identity();
+        self.store = state.map(|state| {
+            let store = RunStore::begin(state, identity, options.keep_runs);
+            store.with_full_graph(options.record == RecordDetail::Full)
+        });
+    }
+
+    /// Records an event in the graph of the run. To be called before [`Self::accept`].
+    pub(crate) fn accept_graph(&mut self, event: &Event, source: &dyn GraphSource) {
+        if let Some(store) = &mut self.store {
+            store.record_graph(event, source);
+        }
+    }
+
+    /// Writes what is collected, before the run waits.
+    pub(crate) fn write_out(&mut self) {
+        if let Some(store) = &mut self.store {
+            store.write_out();
+        }
     }
 
     /// Creates the id of a second run, which verifies that the first one is idempotent.

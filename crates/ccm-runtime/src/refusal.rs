@@ -8,6 +8,7 @@ use ccm_report::{Recorded, RunStore, StoreError};
 use crate::exit::ExitCode;
 use crate::input::ManifestSource;
 use crate::record::RunRecord;
+use crate::run::RunOptions;
 use crate::session::Session;
 
 /// Error of recording that a manifest was refused.
@@ -37,7 +38,7 @@ impl Session {
         // Another run removes old records at its end.
         let keep_runs = if lock.is_ok() { keep_runs } else { usize::MAX };
         let mut record = RunRecord::new((&manifest, source.version()), RunStore::newest(&state), clock);
-        record.begin(Some(&state), keep_runs);
+        record.begin(Some(&state), &RunOptions { keep_runs, ..RunOptions::default() });
         match record.refuse(&self.secrets.redact(errors), ExitCode::NothingRun.number()) {
             Some(Recorded { record, .. }) => Ok(record?),
             None => Ok(()),

@@ -20,6 +20,7 @@ use tracing::{Instrument as _, debug_span};
 use crate::begin::BeginError;
 use crate::canceller::Canceller;
 use crate::exit::ExitCode;
+use crate::graph::ManifestGraph;
 use crate::late::CatalogLate;
 use crate::manifest::LoadedManifest;
 use crate::record::{Reported, RunRecord};
@@ -36,6 +37,16 @@ pub enum RunMode {
     Apply,
     /// Runs the health checks and nothing else, without a lock and without a record but that of the audit log.
     Monitor,
+}
+
+/// Detail of the record of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordDetail {
+    /// The graph of the resources is recorded if the run changes something or fails.
+    #[default]
+    Changes,
+    /// The graph of the resources is recorded in any case.
+    Full,
 }
 
 /// Options of a run.
@@ -65,6 +76,8 @@ pub struct RunOptions {
     /// Number of recorded runs to keep, including this one, 50 by default. As many older runs are kept that
     /// changed something or failed.
     pub keep_runs: usize,
+    /// Detail of the record.
+    pub record: RecordDetail,
     /// Handle that ends the run from outside. Copies of options share it, so a program replaces it after a
     /// cancelled run.
     pub canceller: Canceller,
@@ -83,6 +96,7 @@ impl Default for RunOptions {
             last_line: None,
             lock_wait: Duration::from_secs(30),
             keep_runs: 50,
+            record: RecordDetail::default(),
             canceller: Canceller::new(),
         }
     }
@@ -192,7 +206,7 @@ impl ActivityRecord<'_> {
 impl ActiveRun<'_> {
     /// Records and applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
-        self.record.begin(self.state.as_deref(), self.options.keep_runs);
+        self.record.begin(self.state.as_deref(), &self.options);
         // If a record is required, an error keeps everything from being started.
         let _recorded = self.begin_audit();
         self.apply_as(self.manifest, sink).await
@@ -278,6 +292,8 @@ impl ActiveRun<'_> {
             ledger: ledger.as_ref().filter(|_| !options.monitor_only),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
+        let graph = ManifestGraph { manifest };
+        let record = RefCell::new(record);
         let sink = RefCell::new(sink);
         let current = RefCell::new(None);
         let mut on_event = |mut event: Event| {
@@ -297,6 +313,8 @@ impl ActiveRun<'_> {
             if let (Some(outcomes), Event::ResourceFinished(transaction)) = (outcomes, &event) {
                 outcomes.record(transaction, references);
             }
+            let mut record = record.borrow_mut();
+            record.accept_graph(&event, &graph);
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
         };
@@ -307,6 +325,7 @@ impl ActiveRun<'_> {
             // While the run waits, usually for a command, no events come that could be passed on together.
             if polled.is_pending() {
                 sink.borrow_mut().flush();
+                record.borrow_mut().write_out();
                 activity.record(current.borrow().as_ref());
             }
             polled
@@ -356,7 +375,7 @@ impl ActiveRun<'_> {
     /// of the previous run has to be ended.
     pub(crate) fn begin_verification(&mut self, again: &LoadedManifest<'_>) -> Result<(), LedgerError> {
         self.record.begin_verification(&*again.session.doors.clock);
-        self.record.begin(self.state.as_deref(), self.options.keep_runs);
+        self.record.begin(self.state.as_deref(), &self.options);
         // If a record is required, an error keeps everything from being started.
         let _recorded = self.begin_audit_of(again);
         let identity = self.record.identity();

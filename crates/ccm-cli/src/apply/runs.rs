@@ -6,12 +6,12 @@ use std::time::Duration;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::report::{ManifestResult, ProgressLine};
 use ccm_runtime::{
-    ActiveRun, CancellationLevel, Canceller, Emitted, Event, EventsFile, ExitCode, LoadedManifest, RecordEnd,
+    ActiveRun, CancellationLevel, Canceller, Emitted, Event, EventsFile, ExitCode, LoadedManifest, RecordDetail, RecordEnd,
     RunMode, RunOptions, RunSummary, Session, Sink,
 };
 
 use super::ApplyContext;
-use crate::arguments::ReportFormat;
+use crate::arguments::{RecordFormat, ReportFormat};
 use crate::console::Console;
 use crate::error::CommandError;
 use crate::idempotence;
@@ -54,6 +54,10 @@ impl ApplyContext {
             last_line: last_line.clone(),
             lock_wait: arguments.run.lock_wait.unwrap_or(defaults.lock_wait),
             keep_runs: arguments.run.keep_runs.unwrap_or(defaults.keep_runs),
+            record: match arguments.record {
+                RecordFormat::Changes => RecordDetail::Changes,
+                RecordFormat::Full => RecordDetail::Full,
+            },
             canceller: shared.canceller.clone(),
         }
     }

@@ -105,6 +105,10 @@ pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub limits: SizeArguments,
 
+    /// Detail of the record: `full` has the graph also if nothing changes
+    #[arg(long, value_enum, value_name = "DETAIL", default_value = "changes", help_heading = headings::RECORD)]
+    pub record: RecordFormat,
+
     /// Writes lines of output with `--output jsonl`, for `ccm push`.
     #[arg(skip)]
     pub emits_output: bool,
@@ -162,6 +166,14 @@ pub(crate) struct RunArguments {
                 [env: CCM_KEEP_RUNS]"
     )]
     pub keep_runs: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecordFormat {
+    // Comments for clap would turn the help of `apply` into its long form.
+    #[default]
+    Changes,
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,9 @@ use ccm_runtime::ensure::{EnsureOption, EnsureType, ensure_type, ensure_types};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, value_parser};
 
-use super::{ApplyArguments, FromArguments, RunArguments, SizeArguments, VERBOSE_ORDER, ValueArguments};
+use super::{
+    ApplyArguments, FromArguments, RecordFormat, RunArguments, SizeArguments, VERBOSE_ORDER, ValueArguments,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,6 +126,7 @@ impl EnsureArguments {
             honour_pause: false,
             fail_on_error: false,
             limits: SizeArguments { max_manifest_size: ccm_runtime::MAX_MANIFEST_SIZE },
+            record: RecordFormat::default(),
             emits_output: false,
             verbose: self.verbose,
         };

@@ -5,11 +5,13 @@ use clap::{Args, ValueEnum};
 use super::{ManifestArguments, OutputArguments, OutputFormat, ValueArguments};
 
 const EXAMPLES: &str = "\
-Formats: text and json are the order of the run; dot is for Graphviz, mermaid for Markdown pages.
+Formats: text and json are the order of the run; dot is for Graphviz, mermaid for Markdown pages,
+svg is a picture of at most 1000 resources.
 
 Examples:
   ccm graph site.yaml
-  ccm graph site.yaml --output dot | dot -Tsvg > site.svg
+  ccm graph site.yaml --output svg > site.svg
+  ccm graph site.yaml --output dot | dot -Tpdf > site.pdf
 
 Documentation: /usr/share/doc/ccm/reference/running.md, or docs/reference/running.md";
 
@@ -32,6 +34,7 @@ pub(crate) enum GraphFormat {
     Text,
     Dot,
     Mermaid,
+    Svg,
     Json,
 }
 

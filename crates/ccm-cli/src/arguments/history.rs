@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_runtime::model::ResourceId;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::parsers::{reference, wait};
-use super::{OutputArguments, StateArguments};
+use super::{OutputArguments, OutputFormat, StateArguments, headings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,11 +16,14 @@ Examples:
   ccm history --resource file#/etc/motd            show the last change of a resource
   ccm history last exec#build                      show what an exec printed
   ccm history last --slowest                       list the resources that took longest
+  ccm history last --critical                      list the dependencies that took longest in a row
+  ccm history last --html run.html                 write a page about a run, for a browser
+  ccm history last --output trace > run.json       write a trace for ui.perfetto.dev
 
 Documentation: /usr/share/doc/ccm/use/history.md, or docs/use/history.md";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", |output| output.alias("format")))]
 pub(crate) struct HistoryArguments {
     /// Run to show: the beginning of its id, or `last`
     #[arg(value_name = "RUN")]
@@ -54,13 +57,36 @@ pub(crate) struct HistoryArguments {
     #[arg(long, conflicts_with_all = ["in_run", "resource"])]
     pub slowest: bool,
 
+    /// List the longest chain of dependencies of the run, or of the last run
+    #[arg(long, conflicts_with_all = ["in_run", "resource", "slowest"])]
+    pub critical: bool,
+
     /// Maximum number of lines to list
     #[arg(short = 'n', long = "lines", value_name = "N")]
     pub limit: Option<usize>,
 
     #[command(flatten)]
-    pub output: OutputArguments,
+    pub output: OutputArguments<HistoryFormat>,
+
+    /// Write a page about the run to this file; without a run about the past of the machine. `-` is standard output
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["in_run", "resource", "slowest", "critical", "output", "json"],
+        help_heading = headings::OUTPUT
+    )]
+    pub html: Option<PathBuf>,
 
     #[command(flatten)]
     pub state: StateArguments,
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    // Comments for clap would turn the help of `history` into its long form.
+    Text,
+    Json,
+    Trace,
+}
+
+impl OutputFormat for HistoryFormat {}

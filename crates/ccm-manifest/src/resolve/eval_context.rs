@@ -236,6 +236,17 @@ impl<'s> EvalContext<'s> {
         self.facts.borrow().value.clone()
     }
 
+    /// Returns the facts that were asked for, each once, with their values. The others below a fact that was asked for as a
+    /// whole are part of its value.
+    pub(crate) fn used_facts(&self) -> Vec<(FactPath, Value)> {
+        let facts = self.facts.borrow();
+        let value = |path: &FactPath| {
+            let found = path.iter().try_fold(&facts.value, |value, key| value.get(key));
+            Some((path.clone(), found?.clone()))
+        };
+        facts.request_order.iter().filter_map(value).collect()
+    }
+
     /// Returns the facts, at least those at or below these paths, or `None` after recording an error.
     pub(crate) fn facts(&self, needed: &[FactPath]) -> Option<Value> {
         let mut facts = self.facts.borrow_mut();

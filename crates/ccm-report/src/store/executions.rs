@@ -9,11 +9,14 @@ use ccm_model::{
     TransactionLine,
 };
 
+use super::resource_text::execution_rows;
 use super::show::transactions;
 use super::{History, Open, RunStore, StoreError, StoredRun};
 
 /// Maximum length of the name of a directory, in characters.
 const MAX_SLUG_LENGTH: usize = 40;
+/// Maximum number of bytes to read from the end of an output.
+const MAX_TAIL: u64 = 16 << 10;
 /// Maximum number of bytes to read from a file. The files of ccm are shorter.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
@@ -130,7 +133,60 @@ impl ExecutionDirectory {
     }
 }
 
+/// End of what an execution printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecutionTail {
+    /// Type of the resource.
+    pub type_name: String,
+    /// Position of the resource in its manifest, counted from 1.
+    pub position: u64,
+    /// Part of its name.
+    slug: String,
+    /// Result, if it can be read.
+    pub metadata: Option<ExecutionMetadata>,
+    /// End of standard output.
+    pub stdout: String,
+    /// End of standard error.
+    pub stderr: String,
+}
+
+impl ExecutionTail {
+    /// Returns `true` if the resource with this name can have left it.
+    pub fn is_of(&self, id: &ResourceId) -> bool {
+        *self.type_name == *id.type_name && self.slug == slugged(&id.name)
+    }
+
+    /// Returns what was executed, how it ended and where, each with a label.
+    pub fn rows(&self, event: Option<&TransactionLine<'_>>) -> Vec<(&'static str, String)> {
+        self.metadata.as_ref().map_or_else(Vec::new, |metadata| execution_rows(metadata, event))
+    }
+}
+
 impl History {
+    /// Returns the executions of a run with the ends of their outputs, at most `limit` of them. What can't be read is left
+    /// out.
+    pub fn execution_tails(&self, run: &StoredRun, limit: usize) -> Vec<ExecutionTail> {
+        let kept = self.kept(run).unwrap_or_default();
+        let tail = |kept: &ExecutionDirectory| {
+            let runs = self.directory.as_ref()?;
+            let directory = runs.enter(&run.id).ok()?.enter(&kept.type_name).ok()?.enter(&kept.name).ok()?;
+            let end = |name| {
+                let bytes = directory.read_end(name, MAX_TAIL).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            };
+            let metadata = text(&directory, METADATA_FILE).ok();
+            Some(ExecutionTail {
+                type_name: kept.type_name.clone(),
+                position: kept.position(),
+                slug: kept.name.split_once('-').map_or_else(String::new, |(_, slug)| slug.to_owned()),
+                metadata: metadata.and_then(|metadata| serde_json::from_str(&metadata).ok()),
+                stdout: end(STDOUT_FILE),
+                stderr: end(STDERR_FILE),
+            })
+        };
+        kept.iter().take(limit).filter_map(tail).collect()
+    }
+
     /// Reads a resource: by its name or alias, or by the name or position of the directory of its execution.
     pub fn resource(
         &self,

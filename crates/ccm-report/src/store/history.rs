@@ -8,6 +8,7 @@ use ccm_host::state::Directory;
 use ccm_model::{EventLine, LineError, SUMMARY_PROTOCOL, StartLine};
 use serde::Deserialize;
 
+use super::graph::{self, GRAPH, RunGraph};
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 use crate::screen::Screen;
 use crate::text::SHORT_ID;
@@ -18,6 +19,8 @@ const MAX_SUMMARY_BYTES: u64 = 1 << 20;
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Maximum length of a record that is read. The lines of a hundred thousand changed resources are shorter.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
+/// Maximum length of a graph that is read. That of a hundred thousand resources is shorter.
+const MAX_GRAPH_BYTES: u64 = 64 << 20;
 /// Maximum number of damaged lines. A killed run or a full disk damages one.
 const MAX_DAMAGED_LINES: usize = 100;
 /// Name of the newest run.
@@ -182,6 +185,15 @@ impl History {
         });
         read.map_err(failed)?;
         Ok(events)
+    }
+
+    /// Returns the graph of a run, as far as it can be read. A run that changed nothing has none, and neither has one of
+    /// an earlier version.
+    pub fn graph(&self, run: &StoredRun) -> Option<RunGraph> {
+        let mut text = Vec::new();
+        let file = self.directory.as_ref()?.enter(&run.id).and_then(|run| run.read(GRAPH)).ok()?;
+        file.take(MAX_GRAPH_BYTES).read_to_end(&mut text).ok()?;
+        graph::read(&text)
     }
 }
 

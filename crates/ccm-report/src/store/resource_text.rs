@@ -49,7 +49,7 @@ impl Execution {
     fn text(&self, event: Option<&TransactionLine<'_>>) -> String {
         let mut text = String::new();
         if let Some(metadata) = &self.metadata {
-            for (label, value) in rows(metadata, event) {
+            for (label, value) in execution_rows(metadata, event) {
                 // A command of the shell may have several lines.
                 let indented = format!("\n{:indent$}", "", indent = LABEL_WIDTH + 2);
                 let lines: Vec<String> =
@@ -79,7 +79,11 @@ impl Execution {
 /// Width of the labels, with the blanks behind them.
 const LABEL_WIDTH: usize = 11;
 
-fn rows(metadata: &ExecutionMetadata, event: Option<&TransactionLine<'_>>) -> Vec<(&'static str, String)> {
+/// Returns what was executed, how it ended and where, each with a label.
+pub(super) fn execution_rows(
+    metadata: &ExecutionMetadata,
+    event: Option<&TransactionLine<'_>>,
+) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     if let Some(executed) = &metadata.command {
         let counted = || match executed.args {

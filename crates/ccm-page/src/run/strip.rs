@@ -1,0 +1,64 @@
+//! Strip of all resources, in the order of the run.
+
+use serde::Serialize;
+
+use super::{Link, Run};
+use crate::outcome::Mark;
+use crate::text::counted;
+
+/// Number of resources from which on unchanged ones in a row share a mark.
+const MAX_SINGLE: usize = 1000;
+/// Number of unchanged resources in a row that share a mark.
+const MIN_SHARED: usize = 12;
+
+/// Number of resources with an outcome.
+#[derive(Serialize)]
+struct LegendEntry {
+    mark: Mark,
+    word: &'static str,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct StripCell {
+    /// The resource. `None` of several unchanged ones.
+    link: Option<Link>,
+    mark: Mark,
+    /// Number of resources.
+    count: usize,
+}
+
+#[derive(Serialize)]
+pub(super) struct Strip {
+    title: String,
+    legend: Vec<LegendEntry>,
+    cells: Vec<StripCell>,
+}
+
+impl Strip {
+    pub(super) fn of(run: &Run<'_>) -> Self {
+        let order = run.order();
+        let count = |mark: Mark| order.iter().filter(|at| run.mark(**at) == mark).count();
+        let legend = Mark::ALL.into_iter().map(|mark| LegendEntry { mark, word: mark.word(), count: count(mark) });
+        let mut cells: Vec<StripCell> = Vec::new();
+        let is_long = order.len() > MAX_SINGLE;
+        for row in order.chunk_by(|one, other| is_quiet(run, *one) && is_quiet(run, *other)) {
+            let mark = row.first().map_or(Mark::Same, |at| run.mark(*at));
+            if is_long && row.len() >= MIN_SHARED {
+                cells.push(StripCell { link: None, mark, count: row.len() });
+            } else {
+                let cell = |at: &usize| StripCell { link: Some(run.link(*at)), mark: run.mark(*at), count: 1 };
+                cells.extend(row.iter().map(cell));
+            }
+        }
+        Self {
+            title: counted(order.len(), "resource"),
+            legend: legend.filter(|entry| entry.count > 0).collect(),
+            cells,
+        }
+    }
+}
+
+fn is_quiet(run: &Run<'_>, at: usize) -> bool {
+    run.mark(at) == Mark::Same
+}

@@ -1,8 +1,7 @@
 //! The one way of a text into a page.
 
-use std::fmt::Write as _;
-
 use ccm_model::{encode_base64, steers_terminal};
+use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, UndefinedBehavior};
 use serde::Serialize;
@@ -43,8 +42,7 @@ pub(crate) fn render(template: &str, page: &impl Serialize) -> Result<String, Pa
     // There are no filters, so that no template can mark a text as safe.
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(|out, _, value| write(out, value));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;

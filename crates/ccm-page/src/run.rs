@@ -145,7 +145,7 @@ impl<'v> Run<'v> {
             output: result.output.clone(),
             tries: u64::from(result.tries),
             duration: ccm_model::display_duration(result.duration),
-            values: result.perfdata.iter().map(measured).collect(),
+            values: result.values.iter().map(measured).collect(),
         };
         checks.iter().map(row).collect()
     }

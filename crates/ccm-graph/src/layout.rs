@@ -69,7 +69,7 @@ pub fn layout(widths: &[u32], arrows: &[(usize, usize)]) -> Result<GraphLayout, 
         whole.add_component(&component, widths, arrows);
     }
     whole.add_alone(&alone, widths);
-    whole.height = whole.height.saturating_sub(ROW_GAP);
+    whole.height = whole.boxes.iter().map(|(_, y)| y + NODE_HEIGHT).max().unwrap_or_default();
     Ok(whole)
 }
 

@@ -73,8 +73,8 @@ pub fn machine_page(past: &Past<'_>, zone: &LocalZone) -> Result<String, PageErr
     }
     let count = by_resource.len();
     let mut resources: Vec<_> = by_resource.into_iter().collect();
-    // What changed last comes first.
-    resources.sort_by_key(|(_, found)| std::cmp::Reverse(found.last().map(|(column, _)| *column)));
+    // What changed last comes first, failures before others.
+    resources.sort_by_key(|(_, found)| std::cmp::Reverse(found.last().copied()));
     let row = |(id, found): (&ResourceId, Vec<(usize, RecordedOutcome)>)| {
         let has_failed = |(_, outcome): &&(usize, RecordedOutcome)| *outcome == RecordedOutcome::Failed;
         let failures = found.iter().filter(has_failed).count();

@@ -1,6 +1,6 @@
 //! Pictures of graphs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ccm_graph::{GraphLayout, MAX_DRAWN, TooManyResources, layout};
 use ccm_model::ResourceId;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::door::{PageError, render};
 use crate::outcome::Mark;
-use crate::text::{anchor, counted, cut};
+use crate::text::{anchor, counted, cut, is_cut};
 
 /// Width of a character of a label.
 const CHARACTER: u32 = 8;
@@ -38,7 +38,8 @@ struct DrawnNode {
     /// Place of the resource in the page. `None` outside of a page.
     anchor: Option<String>,
     label: String,
-    title: String,
+    /// Whole name, if the label is cut.
+    title: Option<String>,
     x: u32,
     y: u32,
     width: u32,
@@ -48,6 +49,7 @@ struct DrawnNode {
     shape: &'static str,
 }
 
+/// All arrows of a kind.
 #[derive(Serialize)]
 struct DrawnEdge {
     kind: &'static str,
@@ -135,25 +137,25 @@ impl Drawing {
             .collect();
         let found = layout(&widths, &arrows)?;
         let kinds = nodes.iter().flat_map(|node| node.edges.iter().map(|(_, kind)| *kind));
-        let edges = kinds.enumerate().map(|(arrow, kind)| DrawnEdge {
-            kind: class(kind),
-            path: curve(&found, &widths, arrows[arrow], &found.routes[arrow]),
-        });
-        let edges = edges.collect();
+        let mut paths: BTreeMap<RecordedEdgeKind, String> = BTreeMap::new();
+        for (arrow, kind) in kinds.enumerate() {
+            let path = curve(&found, &widths, arrows[arrow], &found.routes[arrow]);
+            paths.entry(kind).or_default().push_str(&path);
+        }
+        let edges = paths.into_iter().map(|(kind, path)| DrawnEdge { kind: class(kind), path }).collect();
         let GraphLayout { width, height, boxes, node_height, .. } = found;
         let drawn = labels.into_iter().enumerate().map(|(at, label)| {
             let (mark, anchor) = marked(at);
-            let word = if anchor.is_some() { format!(": {}", mark.word()) } else { String::new() };
             DrawnNode {
                 mark,
                 anchor,
                 label,
-                title: format!("{}{word}", nodes[at].id),
+                title: Some(nodes[at].id.to_string()).filter(|name| is_cut(name)),
                 x: boxes[at].0 + EDGE,
                 y: boxes[at].1 + EDGE,
                 width: widths[at],
-                text_x: boxes[at].0 + EDGE + before,
-                text_y: boxes[at].1 + EDGE + BASELINE,
+                text_x: before,
+                text_y: BASELINE,
                 shape: shape(mark),
             }
         });

@@ -37,12 +37,17 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
+/// Returns `true` for a name that [`cut`] shortens.
+pub(crate) fn is_cut(name: &str) -> bool {
+    name.chars().count() > 2 * KEPT + 1
+}
+
 /// Cuts the middle of a long name.
 pub(crate) fn cut(name: &str) -> String {
-    let length = name.chars().count();
-    if length <= 2 * KEPT + 1 {
+    if !is_cut(name) {
         return name.to_owned();
     }
+    let length = name.chars().count();
     let beginning: String = name.chars().take(KEPT).collect();
     let end: String = name.chars().skip(length - KEPT).collect();
     format!("{beginning}…{end}")

@@ -18,9 +18,11 @@ const MAX_DIFF_LINES: usize = 120;
 /// Number of last lines of an output.
 const MAX_OUTPUT_LINES: usize = 20;
 /// Maximum number of neighbours that are listed.
-const MAX_LINKS: usize = 12;
+const MAX_LINKS: usize = 8;
 /// Maximum length of a line or a value in characters.
 const MAX_LINE: usize = 400;
+/// Number of digits of a digest that are shown.
+const DIGEST: usize = 12;
 /// Space for diffs and outputs of all cards in bytes, so that a page stays small enough to be sent.
 const SPACE: usize = 96 << 10;
 /// Further space for each card.
@@ -51,7 +53,6 @@ struct OutputLines {
 #[derive(Serialize)]
 pub(super) struct Card {
     mark: Mark,
-    word: &'static str,
     anchor: String,
     type_name: String,
     name: String,
@@ -114,7 +115,6 @@ impl Card {
         let links = |positions: &[usize]| positions.iter().take(MAX_LINKS).map(|at| run.link(*at)).collect();
         let mut card = Self {
             mark,
-            word: mark.word(),
             anchor: anchor(&node.id, at),
             type_name: node.id.type_name.to_string(),
             name: node.id.name.to_string(),
@@ -172,8 +172,13 @@ impl Card {
             self.diff_rest = lines.count();
         }
         let properties = line.properties.iter().filter(|(_, value)| !value.is_null());
+        // The rows of the execution have the command.
+        let is_shown = |name: &str| self.execution.is_empty() || !matches!(name, "command" | "args");
+        let properties = properties.filter(|(name, _)| is_shown(name));
         self.properties = properties.map(|(name, value)| (name.clone(), shortened(&one_line(value)))).collect();
         self.triggered_by = line.triggered_by.iter().take(MAX_LINKS).filter_map(|id| run.link_to(id)).collect();
+        let triggers: Vec<&str> = self.triggered_by.iter().map(|link| &*link.name).collect();
+        self.needs.retain(|link| !triggers.contains(&&*link.name));
     }
 
     fn describe_action(&mut self, action: &Action) {
@@ -257,10 +262,14 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Returns a value as text: a text without quotes.
+/// Returns a value as text: a text without quotes, content as size and digest.
 fn one_line(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Object(map) if map.contains_key("sha256") && map.contains_key("size") => {
+            let digest: String = map["sha256"].as_str().unwrap_or_default().chars().take(DIGEST).collect();
+            format!("{} bytes, sha256 {digest}…", map["size"])
+        }
         other => other.to_string(),
     }
 }

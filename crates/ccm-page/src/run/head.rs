@@ -57,13 +57,25 @@ impl Head {
         Self {
             outcome,
             mark,
-            sentence: counts.unwrap_or_else(|| "the end of the run is not recorded".to_owned()),
+            sentence: sentence(counts.as_deref()),
             manifest: recorded.manifest().to_owned(),
             machine: start.map_or_else(String::new, |start| start.host.to_string()),
             began,
             duration,
             rows,
         }
+    }
+}
+
+/// Returns the counted outcomes, such as `41 resources: 40 unchanged, 1 failed`.
+fn sentence(counts: Option<&str>) -> String {
+    let Some(counts) = counts else { return "the end of the run is not recorded".to_owned() };
+    match counts.split_once(": ") {
+        Some((total, rest)) if total.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let resources = if total == "1" { "resource" } else { "resources" };
+            format!("{total} {resources}: {rest}")
+        }
+        _ => counts.to_owned(),
     }
 }
 

@@ -10,11 +10,15 @@ use super::{Link, Run};
 use crate::text::counted;
 
 /// Maximum number of rows.
-const MAX_ROWS: usize = 80;
+const MAX_ROWS: usize = 60;
+/// Part of the run that a resource has to take for a row of its own.
+const MIN_PART: u32 = 100;
 /// Number of parts of the width.
 const WIDTH: f64 = 1000.0;
 /// Height of a row in pixels, which the style has as well.
 const ROW: usize = 24;
+/// Space above a bar in its row.
+const BAR_TOP: usize = 6;
 /// Number of parts of the axis.
 const TICKS: u32 = 4;
 
@@ -32,7 +36,7 @@ struct TimelineRow {
 pub(super) struct Timeline {
     rows: Vec<TimelineRow>,
     /// Lines from the end of a dependency to the beginning of what waited for it.
-    arrows: Vec<String>,
+    arrows: String,
     height: usize,
     ticks: Vec<String>,
     /// Resources that are not shown.
@@ -54,7 +58,7 @@ impl Timeline {
         let shown = shown(run, &on_path);
         let rows_by_position: HashMap<usize, usize> = shown.iter().enumerate().map(|(row, at)| (*at, row)).collect();
         let mut rows = Vec::new();
-        let mut arrows = Vec::new();
+        let mut arrows = String::new();
         for (row, at) in shown.iter().enumerate() {
             let Some(result) = &graph.nodes[*at].result else { continue };
             let (x, end) = (part(result.begin, total), part(result.end(), total));
@@ -63,7 +67,7 @@ impl Timeline {
                 duration: display_duration(result.duration),
                 x,
                 width: end.saturating_sub(x).max(3),
-                y: row * ROW,
+                y: row * ROW + BAR_TOP,
                 is_critical: on_path.contains(at),
             });
             let from = graph.unblocked_by(*at).and_then(|on| Some((rows_by_position.get(&on)?, on)));
@@ -72,7 +76,7 @@ impl Timeline {
             {
                 let from_x = part(before.end(), total);
                 let (from_y, to_y) = (from_row * ROW + ROW / 2, row * ROW + ROW / 2);
-                arrows.push(format!("M{from_x} {from_y}V{to_y}H{x}"));
+                arrows += &format!("M{from_x} {from_y}V{to_y}H{x}");
             }
         }
         Some(Self {
@@ -94,7 +98,10 @@ impl Timeline {
 /// longest.
 fn shown(run: &Run<'_>, on_path: &BTreeSet<usize>) -> Vec<usize> {
     let graph = &run.view.graph;
-    let mut by_rank = graph.order.clone();
+    let total = graph.duration();
+    let is_long = |at: &usize| graph.nodes[*at].result.as_ref().is_some_and(|result| result.duration * MIN_PART >= total);
+    let has_row = |at: &usize| run.mark(*at).is_notable() || on_path.contains(at) || is_long(at);
+    let mut by_rank: Vec<usize> = graph.order.iter().copied().filter(has_row).collect();
     let rank = |at: &usize| {
         let duration = graph.nodes[*at].result.as_ref().map_or(Duration::ZERO, |result| result.duration);
         (!run.mark(*at).is_notable(), !on_path.contains(at), std::cmp::Reverse(duration))

@@ -56,6 +56,7 @@ mod manual;
 mod many_machines;
 mod mistakes;
 mod packages;
+mod pages;
 mod pause;
 mod pending_refreshes;
 mod policy;

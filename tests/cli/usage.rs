@@ -50,7 +50,7 @@ fn help_lists_the_options_of_each_command() {
         (
             "history",
             "[OPTIONS] [RUN] [RESOURCE]",
-            "--changed --failed --manifest --since --resource --slowest --lines V Output --output --json Record \
+            "--changed --failed --manifest --since --resource --slowest --critical --lines V Output --output --json --html Record \
              --state-dir"
                 .into(),
         ),
@@ -76,7 +76,7 @@ fn help_lists_the_options_of_each_command() {
             format!(
                 "--every --jitter --user --name --credential --on-failure --on-failure-format --force --noop --diff --only --skip --monitor-only --require-signed V \
                  Source {source} Data {inputs} --no-env --identity Output --events-file --detailed-exitcodes Record \
-                 --state-dir --keep-runs Limits --timeout --lock-wait --fail-on-error --max-manifest-size"
+                 --state-dir --keep-runs --record Limits --timeout --lock-wait --fail-on-error --max-manifest-size"
             ),
         ),
         (
@@ -367,6 +367,7 @@ fn every_document_is_printed_by_both_options() {
         "graph m.yaml",
         "history",
         "history last",
+        "history last --critical",
         "status",
         "status --pending",
         "pause",
@@ -489,8 +490,8 @@ fn wrong_values_of_options_are_named() {
     expect("--events-file", "-", &["file", "`--output jsonl`"]);
     let prefix = ccm(&scratch, &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]).run();
     expect_error(&prefix, 64, "", &["value '1-x'", "'--env-prefix <PREFIX>'", "digit"], &[]);
-    let format = ccm(&scratch, &["graph", "--format", "svg", "manifest.yaml"]).run();
-    expect_error(&format, 64, "", &["value 'svg'", "'--output <FORMAT>'", "text, dot, mermaid"], &[]);
+    let format = ccm(&scratch, &["graph", "--format", "png", "manifest.yaml"]).run();
+    expect_error(&format, 64, "", &["value 'png'", "'--output <FORMAT>'", "text, dot, mermaid, svg"], &[]);
 }
 
 /// Returns a manifest with an exec that makes a file.

@@ -45,7 +45,9 @@ struct View<'v> {
 impl View<'_> {
     fn render(&self) -> CommandResult<String> {
         let HistoryArguments { run, in_run, slowest, critical, resource, output, .. } = self.arguments;
-        if output.format == HistoryFormat::Trace && (run.is_none() || in_run.is_some() || *slowest || *critical) {
+        if output.format == HistoryFormat::Trace
+            && (run.is_none() || in_run.is_some() || *slowest || *critical)
+        {
             return Err(CommandError::usage("a trace is that of a run").hint("name a run, or `last`"));
         }
         if *slowest || *critical {

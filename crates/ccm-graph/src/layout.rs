@@ -151,7 +151,8 @@ impl GraphLayout {
 fn columns(layers: &Layers, widths: &[u32]) -> Vec<(u32, u32)> {
     let mut left = 0;
     let column = |layer: &Vec<usize>| {
-        let widest = layer.iter().filter_map(|vertex| layers.vertices[*vertex].node).map(|at| widths[at]).max();
+        let widest =
+            layer.iter().filter_map(|vertex| layers.vertices[*vertex].node).map(|at| widths[at]).max();
         let column = (left, left + widest.unwrap_or_default());
         left = column.1 + COLUMN_GAP;
         column
@@ -159,7 +160,11 @@ fn columns(layers: &Layers, widths: &[u32]) -> Vec<(u32, u32)> {
     layers.order.iter().map(column).collect()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pictures are small, and rows begin at 0")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "pictures are small, and rows begin at 0"
+)]
 fn rounded(place: f64) -> u32 {
     place.round() as u32
 }

@@ -48,7 +48,8 @@ pub(crate) fn render(template: &str, page: &impl Serialize) -> Result<String, Pa
         environment.add_template(name, text)?;
     }
     let style_digest = format!("sha256-{}", encode_base64(&Sha256::digest(STYLE.as_bytes())));
-    let values = Value::from(Serde(&PageValues { style: STYLE, picture_style: PICTURE_STYLE, style_digest, page }));
+    let values =
+        Value::from(Serde(&PageValues { style: STYLE, picture_style: PICTURE_STYLE, style_digest, page }));
     Ok(environment.get_template(template)?.render(values)?)
 }
 
@@ -117,7 +118,9 @@ mod tests {
     #[test]
     fn no_template_opens_another_door() {
         for (name, text) in TEMPLATES {
-            for word in ["<script", "javascript:", "style=\"", "|", "autoescape", "url(", "http-equiv=\"refresh"] {
+            for word in
+                ["<script", "javascript:", "style=\"", "|", "autoescape", "url(", "http-equiv=\"refresh"]
+            {
                 assert!(!text.contains(word), "{name}: {word}");
             }
             // Every value stands in text or in quotes.

@@ -59,8 +59,10 @@ struct MachinePage {
 
 /// Returns the page of the past of a machine.
 pub fn machine_page(past: &Past<'_>, zone: &LocalZone) -> Result<String, PageError> {
-    let began = |run: &PastRun<'_>| run.run.began().map_or_else(|| "?".to_owned(), |began| zone.display(began));
-    let machine = past.runs.iter().filter_map(|run| run.run.start.as_ref()).map(|start| start.host.to_string());
+    let began =
+        |run: &PastRun<'_>| run.run.began().map_or_else(|| "?".to_owned(), |began| zone.display(began));
+    let machine =
+        past.runs.iter().filter_map(|run| run.run.start.as_ref()).map(|start| start.host.to_string());
     let machine = machine.into_iter().find(|host| !host.is_empty()).unwrap_or_default();
     let mut columns: Vec<&PastRun<'_>> =
         past.runs.iter().filter(|run| !run.outcomes.is_empty()).take(MAX_COLUMNS).collect();
@@ -78,10 +80,12 @@ pub fn machine_page(past: &Past<'_>, zone: &LocalZone) -> Result<String, PageErr
     let row = |(id, found): (&ResourceId, Vec<(usize, RecordedOutcome)>)| {
         let has_failed = |(_, outcome): &&(usize, RecordedOutcome)| *outcome == RecordedOutcome::Failed;
         let failures = found.iter().filter(has_failed).count();
-        let mut cells: Vec<PastCell> = columns.iter().map(|_| PastCell { mark: None, title: String::new() }).collect();
+        let mut cells: Vec<PastCell> =
+            columns.iter().map(|_| PastCell { mark: None, title: String::new() }).collect();
         for (column, outcome) in &found {
             let mark = Mark::of(Some(*outcome));
-            let title = format!("{} {}, run {}", mark.word(), began(columns[*column]), columns[*column].short);
+            let title =
+                format!("{} {}, run {}", mark.word(), began(columns[*column]), columns[*column].short);
             cells[*column] = PastCell { mark: Some(mark), title };
         }
         PastRow {
@@ -97,7 +101,11 @@ pub fn machine_page(past: &Past<'_>, zone: &LocalZone) -> Result<String, PageErr
         mark: mark_of(run.run.summary.as_ref()),
         began: began(run),
         short: run.short.to_owned(),
-        duration: run.run.summary.as_ref().map_or_else(String::new, |summary| display_duration(summary.duration)),
+        duration: run
+            .run
+            .summary
+            .as_ref()
+            .map_or_else(String::new, |summary| display_duration(summary.duration)),
         by: run.run.started_by().map_or_else(String::new, ccm_model::StartedBy::short_label),
         manifest: run.run.manifest().to_owned(),
         sentence: run.run.counts_text(Screen::default()).unwrap_or_else(|| "unfinished".to_owned()),

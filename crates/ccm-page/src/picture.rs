@@ -86,13 +86,11 @@ impl Drawing {
             return None;
         }
         let total = graph.nodes.len();
-        let (chosen, is_part) = if total <= MAX_DRAWN {
-            (linked.clone(), false)
-        } else {
-            (neighbours(graph), true)
-        };
+        let (chosen, is_part) =
+            if total <= MAX_DRAWN { (linked.clone(), false) } else { (neighbours(graph), true) };
         let chosen: Vec<usize> = chosen.into_iter().collect();
-        let positions: HashMap<usize, usize> = chosen.iter().enumerate().map(|(new, old)| (*old, new)).collect();
+        let positions: HashMap<usize, usize> =
+            chosen.iter().enumerate().map(|(new, old)| (*old, new)).collect();
         let node = |at: &usize| PictureNode {
             id: graph.nodes[*at].id.clone(),
             edges: graph.nodes[*at]
@@ -116,7 +114,9 @@ impl Drawing {
             )),
             (false, 0) => None,
             (false, 1) => Some("1 resource depends on nothing, and nothing depends on it.".to_owned()),
-            (false, alone) => Some(format!("{alone} resources depend on nothing, and nothing depends on them.")),
+            (false, alone) => {
+                Some(format!("{alone} resources depend on nothing, and nothing depends on them."))
+            }
         };
         drawing.label = format!("Graph of {}", counted(nodes.len(), "resource"));
         Some(drawing)

@@ -159,7 +159,10 @@ impl<'v> Run<'v> {
         pending.iter().map(row).collect()
     }
 
-    fn used(&self, values: impl Fn(&'v ccm_report::RecordedManifest) -> Vec<(&'v String, &'v String)>) -> Vec<UsedValue<'v>> {
+    fn used(
+        &self,
+        values: impl Fn(&'v ccm_report::RecordedManifest) -> Vec<(&'v String, &'v String)>,
+    ) -> Vec<UsedValue<'v>> {
         let all = self.view.graph.manifests.iter().flat_map(values);
         all.map(|(name, value)| UsedValue { name, value, is_secret: value.contains("[redacted]") }).collect()
     }

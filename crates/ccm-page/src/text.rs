@@ -14,7 +14,18 @@ pub(crate) fn anchor(id: &ResourceId, position: usize) -> String {
     let mut anchor = String::new();
     for byte in id.type_name.bytes().chain([b':']).chain(id.name.bytes()) {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'~' | b'@' | b'+' | b'=' | b',' | b'-'
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b'/'
+            | b'.'
+            | b'_'
+            | b'~'
+            | b'@'
+            | b'+'
+            | b'='
+            | b','
+            | b'-'
             | b':' => anchor.push(char::from(byte)),
             // Writing to a `String` can't fail.
             _ => {
@@ -73,6 +84,9 @@ mod tests {
     #[test]
     fn long_names_are_cut_in_their_middle() {
         assert_eq!(cut("/etc/motd"), "/etc/motd");
-        assert_eq!(cut(&format!("{}{}", "ä".repeat(40), "b".repeat(40))), format!("{}…{}", "ä".repeat(14), "b".repeat(14)));
+        assert_eq!(
+            cut(&format!("{}{}", "ä".repeat(40), "b".repeat(40))),
+            format!("{}…{}", "ä".repeat(14), "b".repeat(14))
+        );
     }
 }

@@ -29,9 +29,10 @@ pub use manifests::ManifestResult;
 pub use progress::ProgressLine;
 pub use screen::Screen;
 pub use store::{
-    CriticalPath, DiffSpace, EarlierRun, Execution, ExecutionError, ExecutionTail, FindError, GraphNode, GraphPart, GraphSource, History,
-    MatchingRun, Past, PastRun, Recorded, RecordedCheck, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode,
-    RecordedOutcome, RecordedResource, RecordedResult, RunGraph, RunView, ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource,
+    CriticalPath, DiffSpace, EarlierRun, Execution, ExecutionError, ExecutionTail, FindError, GraphNode,
+    GraphPart, GraphSource, History, MatchingRun, Past, PastRun, Recorded, RecordedCheck, RecordedEdge,
+    RecordedEdgeKind, RecordedManifest, RecordedNode, RecordedOutcome, RecordedResource, RecordedResult,
+    ResourceChange, ResourceChanges, RunFilter, RunGraph, RunOutcome, RunStore, RunView, SlowResource,
     StoreError, StoredRun, StoredSummary, rounded,
 };
 pub use table::{Column, table};

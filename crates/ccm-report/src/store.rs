@@ -30,16 +30,16 @@ pub use executions::{Execution, ExecutionError, ExecutionTail, RecordedResource}
 pub use filter::RunFilter;
 use graph::GraphRecord;
 pub use graph::{
-    CriticalPath, GraphNode, GraphPart, GraphSource, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode, RecordedOutcome,
-    RecordedResult, RunGraph,
+    CriticalPath, GraphNode, GraphPart, GraphSource, RecordedEdge, RecordedEdgeKind, RecordedManifest,
+    RecordedNode, RecordedOutcome, RecordedResult, RunGraph,
 };
 pub use history::{FindError, History, MatchingRun, StoredRun};
 pub use past::{Past, PastRun};
 use retention::retain;
 pub use show::rounded;
 use summary::SlowResources;
-pub use view::{EarlierRun, RunView};
 pub use summary::{RecordedCheck, RunOutcome, SlowResource, StoredSummary};
+pub use view::{EarlierRun, RunView};
 
 const RUNS: &str = "runs";
 const EVENTS: &str = "events.jsonl";

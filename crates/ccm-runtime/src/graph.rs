@@ -59,7 +59,10 @@ impl ManifestGraph<'_> {
 
     fn data(&self, redaction: &Redaction) -> BTreeMap<String, String> {
         let Value::Map(data) = &self.manifest.loaded.data.value else { return BTreeMap::new() };
-        data.iter().take(MAX_VALUES).map(|(key, value)| (key.to_string(), self.text(value, redaction))).collect()
+        data.iter()
+            .take(MAX_VALUES)
+            .map(|(key, value)| (key.to_string(), self.text(value, redaction)))
+            .collect()
     }
 
     /// Returns a value on one line, without secrets.
@@ -112,11 +115,9 @@ fn recorded_edges(catalog: &Catalog, graph: &Graph, index: ResourceIndex) -> Vec
         () if resource.require.iter().any(|require| require.on == on) => RecordedEdgeKind::Require,
         () => RecordedEdgeKind::Group,
     };
-    let requirements =
-        graph.requirements(index).map(|on| RecordedEdge { on: on.get(), kind: kind(on) });
-    let subscriptions = graph
-        .subscriptions(index)
-        .map(|on| RecordedEdge { on: on.get(), kind: RecordedEdgeKind::Subscribe });
+    let requirements = graph.requirements(index).map(|on| RecordedEdge { on: on.get(), kind: kind(on) });
+    let subscriptions =
+        graph.subscriptions(index).map(|on| RecordedEdge { on: on.get(), kind: RecordedEdgeKind::Subscribe });
     requirements.chain(subscriptions).collect()
 }
 

@@ -154,8 +154,8 @@ mod manifest_checks;
 mod notices;
 mod pause;
 mod plain_path;
-mod private_file;
 pub mod printed;
+mod private_file;
 pub mod process;
 #[cfg(feature = "archive")]
 pub mod push;
@@ -230,10 +230,10 @@ pub use events_file::EventsFile;
 pub use executor::{CommandText, ExecutorCommand, ExecutorError, ExecutorResult, ManifestExecutor};
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
-pub use graph::PictureError;
 pub use findings::{
     ErrorDocument, Finding, ValidatedChild, ValidatedManifest, ValidationDocument, schema_of_events,
 };
+pub use graph::PictureError;
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::{RELATIVE_PATH_HINT, url_hint};

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 use ccm_host::state::Directory;
 use ccm_host::{Clock, random, started_by};
 use ccm_model::{Event, RunSummary, SessionStarted, SourceVersion, Transaction};
-use ccm_report::{DiffSpace, GraphSource, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
+use ccm_report::{
+    DiffSpace, GraphSource, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary,
+};
 
 use crate::run::{RecordDetail, RunOptions};
 

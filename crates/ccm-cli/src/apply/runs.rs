@@ -6,8 +6,8 @@ use std::time::Duration;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::report::{ManifestResult, ProgressLine};
 use ccm_runtime::{
-    ActiveRun, CancellationLevel, Canceller, Emitted, Event, EventsFile, ExitCode, LoadedManifest, RecordDetail, RecordEnd,
-    RunMode, RunOptions, RunSummary, Session, Sink,
+    ActiveRun, CancellationLevel, Canceller, Emitted, Event, EventsFile, ExitCode, LoadedManifest,
+    RecordDetail, RecordEnd, RunMode, RunOptions, RunSummary, Session, Sink,
 };
 
 use super::ApplyContext;

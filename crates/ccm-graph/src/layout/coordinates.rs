@@ -44,8 +44,9 @@ fn place(layers: &Layers, layer: usize, to_right: bool, places: &mut [f64]) {
         let found = &layers.vertices[*vertex];
         let neighbours = if to_right { &found.before } else { &found.after };
         let neighbours = if neighbours.is_empty() { &[*vertex][..] } else { neighbours };
-        let (sum, count) =
-            neighbours.iter().fold((0.0, 0.0), |(sum, count), neighbour| (sum + places[*neighbour], count + 1.0));
+        let (sum, count) = neighbours
+            .iter()
+            .fold((0.0, 0.0), |(sum, count), neighbour| (sum + places[*neighbour], count + 1.0));
         let weight = if found.node.is_none() { WEIGHT_OF_PLACE } else { 1.0 };
         let mut group = PlacedGroup { first: at, place: sum / count - offset, weight };
         while let Some(before) = groups.pop_if(|before| before.place > group.place) {

@@ -27,10 +27,12 @@ pub(super) struct Layers {
 impl Layers {
     /// Puts the boxes of a component into layers.
     pub(super) fn new(component: &[usize], arrows: &[(usize, usize)]) -> Self {
-        let vertices: HashMap<usize, usize> = component.iter().enumerate().map(|(vertex, at)| (*at, vertex)).collect();
-        let own = arrows.iter().enumerate().filter_map(|(arrow, (from, to))| {
-            Some((arrow, *vertices.get(from)?, *vertices.get(to)?))
-        });
+        let vertices: HashMap<usize, usize> =
+            component.iter().enumerate().map(|(vertex, at)| (*at, vertex)).collect();
+        let own = arrows
+            .iter()
+            .enumerate()
+            .filter_map(|(arrow, (from, to))| Some((arrow, *vertices.get(from)?, *vertices.get(to)?)));
         let own: Vec<(usize, usize, usize)> = own.filter(|(_, from, to)| from != to).collect();
         let ranks = ranks(component.len(), &own);
         let vertex = |(vertex, at): (usize, &usize)| Vertex {
@@ -119,7 +121,8 @@ fn ranks(count: usize, arrows: &[(usize, usize, usize)]) -> Vec<usize> {
     let mut has_before = vec![false; count];
     arrows.iter().for_each(|(_, _, to)| has_before[*to] = true);
     for vertex in 0..count {
-        if let Some(nearest) = after[vertex].iter().map(|to| ranks[*to]).min().filter(|_| !has_before[vertex]) {
+        if let Some(nearest) = after[vertex].iter().map(|to| ranks[*to]).min().filter(|_| !has_before[vertex])
+        {
             ranks[vertex] = nearest.saturating_sub(1);
         }
     }

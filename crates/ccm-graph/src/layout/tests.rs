@@ -91,7 +91,8 @@ fn random_graphs_are_readable_and_the_same_each_time() {
         let count = 2 + numbers(seed)(60);
         let arrows = random_arrows(count, count * 2, seed);
         let mut number = numbers(seed);
-        let widths: Vec<u32> = (0..count).map(|_| 50 + u32::try_from(number(200)).unwrap_or_default()).collect();
+        let widths: Vec<u32> =
+            (0..count).map(|_| 50 + u32::try_from(number(200)).unwrap_or_default()).collect();
         let found = layout(&widths, &arrows).expect("a layout");
         assert_is_readable(&found, &widths, &arrows);
         assert_eq!(layout(&widths, &arrows).as_ref(), Ok(&found));

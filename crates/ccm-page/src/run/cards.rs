@@ -122,7 +122,10 @@ impl Card {
             is_open: false,
             verb: mark.word().to_owned(),
             detail: None,
-            duration: node.result.as_ref().map_or_else(String::new, |result| display_duration(result.duration)),
+            duration: node
+                .result
+                .as_ref()
+                .map_or_else(String::new, |result| display_duration(result.duration)),
             location: (node.line > 0).then(|| format!("{}:{}", node.file, node.line)),
             reason: None,
             errors: Vec::new(),
@@ -140,7 +143,11 @@ impl Card {
             more_links: needs.len().max(needed_by.len()) > MAX_LINKS,
             needs: links(&needs),
             needed_by: links(needed_by),
-            command: format!("ccm history {} {}", run.view.short, ccm_model::quote_words([&*node.id.to_string()])),
+            command: format!(
+                "ccm history {} {}",
+                run.view.short,
+                ccm_model::quote_words([&*node.id.to_string()])
+            ),
         };
         let execution = execution(run, at, &node.id);
         if let Some(execution) = execution {
@@ -175,8 +182,10 @@ impl Card {
         // The rows of the execution have the command.
         let is_shown = |name: &str| self.execution.is_empty() || !matches!(name, "command" | "args");
         let properties = properties.filter(|(name, _)| is_shown(name));
-        self.properties = properties.map(|(name, value)| (name.clone(), shortened(&one_line(value)))).collect();
-        self.triggered_by = line.triggered_by.iter().take(MAX_LINKS).filter_map(|id| run.link_to(id)).collect();
+        self.properties =
+            properties.map(|(name, value)| (name.clone(), shortened(&one_line(value)))).collect();
+        self.triggered_by =
+            line.triggered_by.iter().take(MAX_LINKS).filter_map(|id| run.link_to(id)).collect();
         let triggers: Vec<&str> = self.triggered_by.iter().map(|link| &*link.name).collect();
         self.needs.retain(|link| !triggers.contains(&&*link.name));
     }
@@ -200,7 +209,8 @@ impl Card {
     /// Leaves out what there is no space for.
     fn fit(&mut self, space: &mut usize) {
         let of_diff: usize = self.diff.iter().map(|line| line.text.len() + 24).sum();
-        let of_outputs: usize = self.outputs.iter().flat_map(|output| &output.lines).map(|line| line.len() + 8).sum();
+        let of_outputs: usize =
+            self.outputs.iter().flat_map(|output| &output.lines).map(|line| line.len() + 8).sum();
         match space.checked_sub(of_diff + of_outputs) {
             Some(left) => *space = left,
             None => {
@@ -246,7 +256,9 @@ fn diff_line(line: &str) -> DiffLine {
 
 fn change_row(change: &Change) -> ChangeRow {
     let Change { aspect, from, to, lines } = change;
-    let short = |text: &Option<String>| text.as_deref().map(|text| if text.is_empty() { "(empty)".to_owned() } else { shortened(text) });
+    let short = |text: &Option<String>| {
+        text.as_deref().map(|text| if text.is_empty() { "(empty)".to_owned() } else { shortened(text) })
+    };
     ChangeRow {
         aspect: aspect.to_string(),
         from: short(from),

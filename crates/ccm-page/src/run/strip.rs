@@ -39,7 +39,8 @@ impl Strip {
     pub(super) fn of(run: &Run<'_>) -> Self {
         let order = run.order();
         let count = |mark: Mark| order.iter().filter(|at| run.mark(**at) == mark).count();
-        let legend = Mark::ALL.into_iter().map(|mark| LegendEntry { mark, word: mark.word(), count: count(mark) });
+        let legend =
+            Mark::ALL.into_iter().map(|mark| LegendEntry { mark, word: mark.word(), count: count(mark) });
         let mut cells: Vec<StripCell> = Vec::new();
         let is_long = order.len() > MAX_SINGLE;
         for row in order.chunk_by(|one, other| is_quiet(run, *one) && is_quiet(run, *other)) {
@@ -47,7 +48,8 @@ impl Strip {
             if is_long && row.len() >= MIN_SHARED {
                 cells.push(StripCell { link: None, mark, count: row.len() });
             } else {
-                let cell = |at: &usize| StripCell { link: Some(run.link(*at)), mark: run.mark(*at), count: 1 };
+                let cell =
+                    |at: &usize| StripCell { link: Some(run.link(*at)), mark: run.mark(*at), count: 1 };
                 cells.extend(row.iter().map(cell));
             }
         }

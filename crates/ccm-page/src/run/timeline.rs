@@ -56,7 +56,8 @@ impl Timeline {
         let critical = graph.critical_path();
         let on_path: BTreeSet<usize> = critical.nodes.iter().copied().collect();
         let shown = shown(run, &on_path);
-        let rows_by_position: HashMap<usize, usize> = shown.iter().enumerate().map(|(row, at)| (*at, row)).collect();
+        let rows_by_position: HashMap<usize, usize> =
+            shown.iter().enumerate().map(|(row, at)| (*at, row)).collect();
         let mut rows = Vec::new();
         let mut arrows = String::new();
         for (row, at) in shown.iter().enumerate() {
@@ -99,7 +100,9 @@ impl Timeline {
 fn shown(run: &Run<'_>, on_path: &BTreeSet<usize>) -> Vec<usize> {
     let graph = &run.view.graph;
     let total = graph.duration();
-    let is_long = |at: &usize| graph.nodes[*at].result.as_ref().is_some_and(|result| result.duration * MIN_PART >= total);
+    let is_long = |at: &usize| {
+        graph.nodes[*at].result.as_ref().is_some_and(|result| result.duration * MIN_PART >= total)
+    };
     let has_row = |at: &usize| run.mark(*at).is_notable() || on_path.contains(at) || is_long(at);
     let mut by_rank: Vec<usize> = graph.order.iter().copied().filter(has_row).collect();
     let rank = |at: &usize| {

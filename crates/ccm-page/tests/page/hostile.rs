@@ -12,14 +12,68 @@ use crate::record::{Recorded, failed, history, page, record};
 /// Returns texts that mean something in HTML, CSS, SVG, JSON, templates or a terminal, each alone and within others.
 fn texts() -> Vec<String> {
     let core = [
-        "<script>alert(1)</script>", "</script><script>alert(1)//", "</style><script>1</script>", "</title><h1>x", "<!--",
-        "-->", "]]>", "<![CDATA[", "<svg onload=alert(1)>", "<img src=x onerror=alert(1)>", "<a href=javascript:alert(1)>",
-        "<base href=//evil>", "<meta http-equiv=refresh content=0>", "<iframe src=//evil>", "<form action=//evil>", "<b>",
-        "\" onmouseover=\"alert(1)", "' onmouseover='alert(1)", "\">", "'>", "`", "&lt;", "&#60;", "&", "&amp;amp;",
-        "javascript:alert(1)", "{{ page.title }}", "{% raw %}", "{{ 7*7 }}", "{# x #}", "#", "%", "%00", "%3Cscript%3E", "\0",
-        "\u{1b}[31mred", "\u{9b}31m", "\u{7}", "\r\n", "\t", "\u{7f}", "\u{85}", "\u{2028}", "\u{202e}gnp.exe", "\u{2066}x\u{2069}",
-        "\u{200f}", "\u{feff}", "\u{fffe}", "\u{ffff}", "\u{10ffff}", "日本", "e\u{301}", "👩‍👩‍👧", "\\", "\\u003c", "../../etc/passwd",
-        "a b\tc", " ", "url(//evil)", "expression(alert(1))", "@import '//evil'", "[redacted]",
+        "<script>alert(1)</script>",
+        "</script><script>alert(1)//",
+        "</style><script>1</script>",
+        "</title><h1>x",
+        "<!--",
+        "-->",
+        "]]>",
+        "<![CDATA[",
+        "<svg onload=alert(1)>",
+        "<img src=x onerror=alert(1)>",
+        "<a href=javascript:alert(1)>",
+        "<base href=//evil>",
+        "<meta http-equiv=refresh content=0>",
+        "<iframe src=//evil>",
+        "<form action=//evil>",
+        "<b>",
+        "\" onmouseover=\"alert(1)",
+        "' onmouseover='alert(1)",
+        "\">",
+        "'>",
+        "`",
+        "&lt;",
+        "&#60;",
+        "&",
+        "&amp;amp;",
+        "javascript:alert(1)",
+        "{{ page.title }}",
+        "{% raw %}",
+        "{{ 7*7 }}",
+        "{# x #}",
+        "#",
+        "%",
+        "%00",
+        "%3Cscript%3E",
+        "\0",
+        "\u{1b}[31mred",
+        "\u{9b}31m",
+        "\u{7}",
+        "\r\n",
+        "\t",
+        "\u{7f}",
+        "\u{85}",
+        "\u{2028}",
+        "\u{202e}gnp.exe",
+        "\u{2066}x\u{2069}",
+        "\u{200f}",
+        "\u{feff}",
+        "\u{fffe}",
+        "\u{ffff}",
+        "\u{10ffff}",
+        "日本",
+        "e\u{301}",
+        "👩‍👩‍👧",
+        "\\",
+        "\\u003c",
+        "../../etc/passwd",
+        "a b\tc",
+        " ",
+        "url(//evil)",
+        "expression(alert(1))",
+        "@import '//evil'",
+        "[redacted]",
     ];
     let mut texts: Vec<String> = core.iter().map(|text| (*text).to_owned()).collect();
     texts.extend(core.iter().map(|text| format!("/etc/{text}/end")));
@@ -37,7 +91,8 @@ fn no_text_of_a_record_means_anything_in_a_page() {
     for chunk in texts.chunks(50) {
         let scratch = Scratch::new();
         let resources: Vec<Recorded> = chunk.iter().enumerate().map(|(at, text)| hostile(at, text)).collect();
-        let values = || chunk.iter().enumerate().map(|(at, text)| (format!("{at}{text}"), text.clone())).collect();
+        let values =
+            || chunk.iter().enumerate().map(|(at, text)| (format!("{at}{text}"), text.clone())).collect();
         let manifest = RecordedManifest {
             name: format!("/etc/ccm/{}", chunk[0]),
             digest: chunk[1].clone(),
@@ -52,8 +107,10 @@ fn no_text_of_a_record_means_anything_in_a_page() {
         let runs: Vec<_> = history.runs().iter().collect();
         let past = history.past(&runs);
         assert_is_harmless(&machine_page(&past, &LocalZone::of_this_process()).expect("a page"));
-        let nodes: Vec<PictureNode> =
-            chunk.iter().map(|text| PictureNode { id: ResourceId::new("exec", text.as_str()), edges: Vec::new() }).collect();
+        let nodes: Vec<PictureNode> = chunk
+            .iter()
+            .map(|text| PictureNode { id: ResourceId::new("exec", text.as_str()), edges: Vec::new() })
+            .collect();
         assert_is_harmless(&picture(&nodes).expect("a layout").expect("a picture"));
     }
 }
@@ -75,14 +132,36 @@ fn hostile(at: usize, text: &str) -> Recorded {
 
 fn assert_is_harmless(page: &str) {
     let known = [
-        "html", "head", "meta", "title", "style", "body", "main", "header", "footer", "nav", "section", "h1", "h2", "h3", "p",
-        "i", "a", "b", "ul", "ol", "li", "dl", "dt", "dd", "div", "span", "table", "tr", "th", "td", "br", "details", "summary",
-        "pre", "code", "bdi", "svg", "path", "rect", "text", "g",
+        "html", "head", "meta", "title", "style", "body", "main", "header", "footer", "nav", "section", "h1",
+        "h2", "h3", "p", "i", "a", "b", "ul", "ol", "li", "dl", "dt", "dd", "div", "span", "table", "tr",
+        "th", "td", "br", "details", "summary", "pre", "code", "bdi", "svg", "path", "rect", "text", "g",
     ];
     let attributes = [
-        "lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "title", "open", "tabindex", "aria-label",
-        "aria-labelledby", "role", "width", "height", "viewBox", "preserveAspectRatio", "xmlns", "d", "x", "y", "rx",
-        "transform", "vector-effect",
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "id",
+        "href",
+        "title",
+        "open",
+        "tabindex",
+        "aria-label",
+        "aria-labelledby",
+        "role",
+        "width",
+        "height",
+        "viewBox",
+        "preserveAspectRatio",
+        "xmlns",
+        "d",
+        "x",
+        "y",
+        "rx",
+        "transform",
+        "vector-effect",
     ];
     for tag in tags(page) {
         assert!(known.contains(&&*tag.name), "{tag:?}");

@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ccm_host::LocalZone;
 use ccm_host::state::Directory;
 use ccm_model::{
-    Artifact, Artifacts, CheckCounts, Counts, Event, ExecutionMetadata, Failure, FailureKind, METADATA_FILE, Outcome,
-    RefreshSummary, ResourceId, RunSummary, STDERR_FILE, STDOUT_FILE, SessionStarted, Transaction,
+    Artifact, Artifacts, CheckCounts, Counts, Event, ExecutionMetadata, Failure, FailureKind, METADATA_FILE,
+    Outcome, RefreshSummary, ResourceId, RunSummary, STDERR_FILE, STDOUT_FILE, SessionStarted, Transaction,
 };
 use ccm_page::run_page;
 use ccm_report::{
-    GraphNode, GraphPart, GraphSource, History, Ids, LineEncoder, RecordedEdge, RecordedEdgeKind, RecordedManifest,
-    RunStore, StoredSummary,
+    GraphNode, GraphPart, GraphSource, History, Ids, LineEncoder, RecordedEdge, RecordedEdgeKind,
+    RecordedManifest, RunStore, StoredSummary,
 };
 use ccm_testkit::Scratch;
 
@@ -59,7 +59,11 @@ pub(crate) fn record(scratch: &Scratch, seconds: u64, manifest: &RecordedManifes
         id: resource.id.clone(),
         file: 0,
         line: at + 3,
-        edges: resource.requires.iter().map(|on| RecordedEdge { on: *on, kind: RecordedEdgeKind::Require }).collect(),
+        edges: resource
+            .requires
+            .iter()
+            .map(|on| RecordedEdge { on: *on, kind: RecordedEdgeKind::Require })
+            .collect(),
     });
     let files = vec![manifest.name.clone()];
     let source = Source(GraphPart { manifest: manifest.clone(), files, nodes: nodes.collect() });
@@ -112,7 +116,8 @@ pub(crate) fn record(scratch: &Scratch, seconds: u64, manifest: &RecordedManifes
 }
 
 fn artifacts(id: &ResourceId, position: usize, text: &str) -> Artifacts {
-    let metadata = ExecutionMetadata { exit_code: Some(2), duration_ms: Some(5), ..ExecutionMetadata::default() };
+    let metadata =
+        ExecutionMetadata { exit_code: Some(2), duration_ms: Some(5), ..ExecutionMetadata::default() };
     let file = |name: &'static str, content: Vec<u8>| Artifact { name: name.into(), content };
     let files = vec![
         file(METADATA_FILE, serde_json::to_vec(&metadata).expect("JSON")),

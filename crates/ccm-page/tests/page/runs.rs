@@ -62,7 +62,8 @@ fn a_run_is_compared_with_the_run_before() {
 fn secrets_are_dots() {
     let scratch = Scratch::new();
     let mut manifest = manifest();
-    manifest.data = [("key".to_owned(), "[redacted]".to_owned()), ("port".to_owned(), "8080".to_owned())].into();
+    manifest.data =
+        [("key".to_owned(), "[redacted]".to_owned()), ("port".to_owned(), "8080".to_owned())].into();
     record(&scratch, 1, &manifest, &[Recorded::new("exec#a", Outcome::Changed, &[])]);
     let page = page(&scratch);
     assert!(page.contains("••••••") && page.contains("8080") && !page.contains("[redacted]"));
@@ -76,7 +77,8 @@ fn many(count: usize) -> Vec<Recorded> {
             found if found % 3 == 0 => Outcome::Changed,
             _ => Outcome::Unchanged,
         };
-        let requires: Vec<usize> = at.checked_sub(7).into_iter().chain((at % 11 == 3).then_some(at / 2)).collect();
+        let requires: Vec<usize> =
+            at.checked_sub(7).into_iter().chain((at % 11 == 3).then_some(at / 2)).collect();
         let mut found = Recorded::new(&format!("file#/etc/service.d/{at}-settings.conf"), outcome, &requires);
         found.text = (count <= 1000).then(|| format!("line {at}\nvalue of the setting {at}"));
         found
@@ -110,7 +112,8 @@ fn a_run_whose_record_has_no_graph_has_a_page() {
     let scratch = Scratch::new();
     record(&scratch, 1, &manifest(), &many(5));
     let runs = scratch.path().join("state/runs");
-    let run = std::fs::read_dir(runs).expect("runs").filter_map(Result::ok).find(|entry| entry.path().is_dir());
+    let run =
+        std::fs::read_dir(runs).expect("runs").filter_map(Result::ok).find(|entry| entry.path().is_dir());
     std::fs::remove_file(run.expect("a run").path().join("graph.json")).expect("a graph");
     let page = page(&scratch);
     assert!(page.contains("file:/etc/service.d/0-settings.conf") && !page.contains("id=\"graph\""));

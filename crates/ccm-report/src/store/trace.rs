@@ -37,9 +37,7 @@ impl StoredRun {
             if let Some(from) = from {
                 // An arrow begins and ends within slices.
                 let from = microseconds(from.begin) + microseconds(from.duration).saturating_sub(1);
-                let arrow = |phase: &str, at: u64| {
-                    json!({ "name": "unblocks", "cat": "dependency", "ph": phase, "id": events.len(), "ts": at, "pid": 1, "tid": 1 })
-                };
+                let arrow = |phase: &str, at: u64| json!({ "name": "unblocks", "cat": "dependency", "ph": phase, "id": events.len(), "ts": at, "pid": 1, "tid": 1 });
                 let mut end = arrow("f", begin);
                 end["bp"] = json!("e");
                 let begin = arrow("s", from);

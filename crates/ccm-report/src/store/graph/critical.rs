@@ -23,7 +23,8 @@ pub struct CriticalPath {
 impl RunGraph {
     /// Returns the critical path. It is empty if no resource has a result.
     pub fn critical_path(&self) -> CriticalPath {
-        let duration = |at: usize| self.nodes[at].result.as_ref().map_or(Duration::ZERO, |found| found.duration);
+        let duration =
+            |at: usize| self.nodes[at].result.as_ref().map_or(Duration::ZERO, |found| found.duration);
         let mut longest = vec![Duration::ZERO; self.nodes.len()];
         let mut before = vec![None; self.nodes.len()];
         for at in self.sorted() {
@@ -35,7 +36,9 @@ impl RunGraph {
             longest[at] = earlier.map_or(Duration::ZERO, |on| longest[on]).saturating_add(duration(at));
         }
         let last = (0..longest.len()).max_by_key(|at| (longest[*at], std::cmp::Reverse(*at)));
-        let Some(last) = last.filter(|last| !longest[*last].is_zero()) else { return CriticalPath::default() };
+        let Some(last) = last.filter(|last| !longest[*last].is_zero()) else {
+            return CriticalPath::default();
+        };
         let mut nodes: Vec<usize> = std::iter::successors(Some(last), |at| before[*at]).collect();
         nodes.reverse();
         CriticalPath { nodes, duration: longest[last] }
@@ -93,9 +96,10 @@ impl History {
         }
         let row = |at: &usize| {
             let RecordedNode { id, result, .. } = &graph.nodes[*at];
-            let (begin, duration, outcome) = result.as_ref().map_or(("-".to_owned(), "-".to_owned(), "-"), |result| {
-                (display_duration(result.begin), display_duration(result.duration), result.outcome.word())
-            });
+            let (begin, duration, outcome) =
+                result.as_ref().map_or(("-".to_owned(), "-".to_owned(), "-"), |result| {
+                    (display_duration(result.begin), display_duration(result.duration), result.outcome.word())
+                });
             [begin, duration, outcome.to_owned(), escape_control(&id.to_string()).into_owned()]
         };
         let rows: Vec<_> = path.nodes.iter().map(row).collect();

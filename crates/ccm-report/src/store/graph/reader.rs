@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    PROTOCOL, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode, RecordedOutcome, RecordedResult,
-    RunGraph,
+    PROTOCOL, RecordedEdge, RecordedEdgeKind, RecordedManifest, RecordedNode, RecordedOutcome,
+    RecordedResult, RunGraph,
 };
 
 /// Line that is an object. Each kind has a field that the others lack.
@@ -50,7 +50,8 @@ pub(in crate::store) fn read(text: &[u8]) -> Option<RunGraph> {
         return None;
     }
     let began = head.begin.as_deref().and_then(parse_timestamp);
-    let mut reader = GraphReader { graph: RunGraph { began, ..RunGraph::default() }, ..GraphReader::default() };
+    let mut reader =
+        GraphReader { graph: RunGraph { began, ..RunGraph::default() }, ..GraphReader::default() };
     for line in lines {
         match line.first() {
             Some(b'{') => reader.head(line),
@@ -81,8 +82,7 @@ impl GraphReader {
         }
         if let Some(name) = head.manifest {
             self.files = head.files;
-            let manifest =
-                RecordedManifest { name, digest: head.digest, facts: head.facts, data: head.data };
+            let manifest = RecordedManifest { name, digest: head.digest, facts: head.facts, data: head.data };
             self.graph.manifests.push(manifest);
         }
     }

@@ -151,7 +151,8 @@ fn a_run_without_a_change_records_no_graph_unless_it_is_asked_for() {
     ];
     assert_eq!(recorded(&steady, &sample(), false), None);
     let graph = read(&recorded(&steady, &sample(), true).expect("a graph")).expect("a graph");
-    let outcomes: Vec<_> = graph.nodes.iter().map(|node| node.result.as_ref().map(|found| found.outcome)).collect();
+    let outcomes: Vec<_> =
+        graph.nodes.iter().map(|node| node.result.as_ref().map(|found| found.outcome)).collect();
     let (unchanged, skipped) = (Some(RecordedOutcome::Unchanged), Some(RecordedOutcome::Skipped));
     assert_eq!(outcomes, [None, unchanged, skipped, None]);
 }
@@ -179,11 +180,24 @@ fn every_beginning_of_a_graph_can_be_read() {
 #[test]
 fn damaged_lines_are_left_out() {
     let damaged = [
-        "[]", "[1]", "[1,2,3,4]", "[99,1,1,\"c\"]", "[0,-1,1,\"c\"]", "[0,1,1,\"?\"]", "[0,1,1,\"\"]", "{}", "[\"x\"]",
-        "[\"x\",\"y\",\"z\",1.5,\"r\",\"q1\",\"r999\",\"ä\"]", "null", "{\"rule\":1}", "[[[[", "{\"files\":0}",
+        "[]",
+        "[1]",
+        "[1,2,3,4]",
+        "[99,1,1,\"c\"]",
+        "[0,-1,1,\"c\"]",
+        "[0,1,1,\"?\"]",
+        "[0,1,1,\"\"]",
+        "{}",
+        "[\"x\"]",
+        "[\"x\",\"y\",\"z\",1.5,\"r\",\"q1\",\"r999\",\"ä\"]",
+        "null",
+        "{\"rule\":1}",
+        "[[[[",
+        "{\"files\":0}",
     ];
     for line in damaged {
-        let text = format!("{{\"protocol\":\"{PROTOCOL}\"}}\n[\"exec\",\"a\",0,1]\n{line}\n[0,1,2,\"c\",7]\n");
+        let text =
+            format!("{{\"protocol\":\"{PROTOCOL}\"}}\n[\"exec\",\"a\",0,1]\n{line}\n[0,1,2,\"c\",7]\n");
         let graph = read(text.as_bytes()).expect("a graph");
         assert_eq!(graph.order, [0], "{line}");
         assert!(graph.nodes.iter().all(|node| node.edges.is_empty()), "{line}");
@@ -222,7 +236,8 @@ fn equal_names_have_their_own_results() {
     let run = |at, outcome| finished("exec#[redacted]", at, 1, outcome, None);
     let events = [started(), run(1, Outcome::Unchanged), run(2, Outcome::Changed), run(3, Outcome::Changed)];
     let graph = read(&recorded(&events, &source, false).expect("a graph")).expect("a graph");
-    let outcomes: Vec<_> = graph.nodes.iter().filter_map(|node| Some(node.result.as_ref()?.outcome)).collect();
+    let outcomes: Vec<_> =
+        graph.nodes.iter().filter_map(|node| Some(node.result.as_ref()?.outcome)).collect();
     assert_eq!(outcomes, [RecordedOutcome::Unchanged, RecordedOutcome::Changed]);
 }
 
@@ -283,9 +298,13 @@ fn the_critical_path_is_the_longest_chain() {
     ];
     for (nodes, expected, milliseconds) in table {
         let path = graph(nodes).critical_path();
-        assert_eq!(path, CriticalPath { nodes: expected.to_vec(), duration: Duration::from_millis(milliseconds) });
+        assert_eq!(
+            path,
+            CriticalPath { nodes: expected.to_vec(), duration: Duration::from_millis(milliseconds) }
+        );
     }
-    let long: Vec<Vec<usize>> = (0..50_000).map(|at: usize| at.checked_sub(1).into_iter().collect()).collect();
+    let long: Vec<Vec<usize>> =
+        (0..50_000).map(|at: usize| at.checked_sub(1).into_iter().collect()).collect();
     let long: Vec<(u64, &[usize])> = long.iter().map(|edges| (1, &edges[..])).collect();
     assert_eq!(graph(&long).critical_path().nodes.len(), 50_000);
 }

@@ -6,9 +6,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory};
-use ccm_model::{
-    Event, Outcome, ResourceId, SkipCause, Transaction, display_timestamp, escape_json,
-};
+use ccm_model::{Event, Outcome, ResourceId, SkipCause, Transaction, display_timestamp, escape_json};
 use serde_json::json;
 
 use super::{GRAPH, GraphPart, GraphSource, PROTOCOL, RecordedOutcome};
@@ -126,7 +124,9 @@ impl GraphRecord {
             Outcome::Refreshed => RecordedOutcome::Refreshed,
             Outcome::WouldChange { .. } => RecordedOutcome::WouldChange,
             Outcome::WouldRefresh { .. } => RecordedOutcome::WouldRefresh,
-            Outcome::Skipped { cause: SkipCause::DependencyFailed { .. } } => RecordedOutcome::DependencyFailed,
+            Outcome::Skipped { cause: SkipCause::DependencyFailed { .. } } => {
+                RecordedOutcome::DependencyFailed
+            }
             Outcome::Skipped { .. } => RecordedOutcome::Skipped,
             Outcome::Failed(_) => RecordedOutcome::Failed,
         };

@@ -229,7 +229,9 @@ fn linked(graph: &RunGraph) -> BTreeSet<usize> {
 fn neighbours(graph: &RunGraph) -> BTreeSet<usize> {
     let mut dependants: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, node) in graph.nodes.iter().enumerate() {
-        node.edges.iter().for_each(|edge| dependants.entry(edge.on).or_default().push(at));
+        for edge in &node.edges {
+            dependants.entry(edge.on).or_default().push(at);
+        }
     }
     let mut notable: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| Mark::at(graph, *at).is_notable()).collect();

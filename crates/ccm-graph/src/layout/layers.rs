@@ -119,7 +119,9 @@ fn ranks(count: usize, arrows: &[(usize, usize, usize)]) -> Vec<usize> {
     }
     // What nothing leads to stands right before what it leads to.
     let mut has_before = vec![false; count];
-    arrows.iter().for_each(|(_, _, to)| has_before[*to] = true);
+    for (_, _, to) in arrows {
+        has_before[*to] = true;
+    }
     for vertex in 0..count {
         if let Some(nearest) = after[vertex].iter().map(|to| ranks[*to]).min().filter(|_| !has_before[vertex])
         {

@@ -93,7 +93,9 @@ pub(super) fn of(run: &Run<'_>) -> (Vec<Card>, Vec<Link>) {
     let rest = notable.split_off(notable.len().min(MAX_CARDS));
     let mut dependants: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, node) in run.view.graph.nodes.iter().enumerate() {
-        node.edges.iter().for_each(|edge| dependants.entry(edge.on).or_default().push(at));
+        for edge in &node.edges {
+            dependants.entry(edge.on).or_default().push(at);
+        }
     }
     let mut space = SPACE + SPACE_OF_CARD * notable.len();
     let mut cards = Vec::with_capacity(notable.len());

@@ -6,9 +6,9 @@ use super::{Link, Run};
 use crate::outcome::Mark;
 use crate::text::counted;
 
-/// Number of resources from which on unchanged ones in a row share a mark.
+/// Number of resources from which on equal ones in a row share a mark, unless they failed.
 const MAX_SINGLE: usize = 1000;
-/// Number of unchanged resources in a row that share a mark.
+/// Number of equal resources in a row that share a mark.
 const MIN_SHARED: usize = 12;
 
 /// Number of resources with an outcome.
@@ -21,7 +21,7 @@ struct LegendEntry {
 
 #[derive(Serialize)]
 struct StripCell {
-    /// The resource. `None` of several unchanged ones.
+    /// The resource. `None` of several equal ones.
     link: Option<Link>,
     mark: Mark,
     /// Number of resources.
@@ -43,9 +43,9 @@ impl Strip {
             Mark::ALL.into_iter().map(|mark| LegendEntry { mark, word: mark.word(), count: count(mark) });
         let mut cells: Vec<StripCell> = Vec::new();
         let is_long = order.len() > MAX_SINGLE;
-        for row in order.chunk_by(|one, other| is_quiet(run, *one) && is_quiet(run, *other)) {
+        for row in order.chunk_by(|one, other| run.mark(*one) == run.mark(*other)) {
             let mark = row.first().map_or(Mark::Same, |at| run.mark(*at));
-            if is_long && row.len() >= MIN_SHARED {
+            if is_long && row.len() >= MIN_SHARED && mark != Mark::Failed {
                 cells.push(StripCell { link: None, mark, count: row.len() });
             } else {
                 let cell =
@@ -59,8 +59,4 @@ impl Strip {
             cells,
         }
     }
-}
-
-fn is_quiet(run: &Run<'_>, at: usize) -> bool {
-    run.mark(at) == Mark::Same
 }

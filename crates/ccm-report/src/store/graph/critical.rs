@@ -50,7 +50,9 @@ impl RunGraph {
         let mut unmet: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             unmet.push(node.edges.len());
-            node.edges.iter().for_each(|edge| dependants[edge.on].push(at));
+            for edge in &node.edges {
+                dependants[edge.on].push(at);
+            }
         }
         let mut order: Vec<usize> = (0..unmet.len()).filter(|at| unmet[*at] == 0).collect();
         let mut next = 0;

@@ -47,7 +47,7 @@ impl RunGraph {
                         }),
                     });
                 }
-                _ => {}
+                EventLine::Summary(_) => {}
             }
         }
         graph

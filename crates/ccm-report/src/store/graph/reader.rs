@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Line that is an object. Each kind has a field that the others lack.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct HeadLine {
     protocol: Option<String>,
@@ -24,21 +24,6 @@ struct HeadLine {
     facts: BTreeMap<String, String>,
     data: BTreeMap<String, String>,
     rule: Option<String>,
-}
-
-impl Default for HeadLine {
-    fn default() -> Self {
-        Self {
-            protocol: None,
-            begin: None,
-            manifest: None,
-            digest: String::new(),
-            files: Vec::new(),
-            facts: BTreeMap::new(),
-            data: BTreeMap::new(),
-            rule: None,
-        }
-    }
 }
 
 /// Reads a graph. Lines that are damaged or of an unknown kind are left out. Returns `None` if the head is not that of

@@ -261,10 +261,13 @@ fn edges_and_results_take_at_most_60_bytes_a_resource() {
     assert!(each <= 60, "{each} bytes");
 }
 
+/// Duration of a resource in milliseconds, and its dependencies.
+type TimedNode<'t> = (u64, &'t [usize]);
+
 /// Builds a graph from durations in milliseconds and dependencies. Each resource begins after the one before it.
-fn graph(nodes: &[(u64, &[usize])]) -> RunGraph {
+fn graph(nodes: &[TimedNode<'_>]) -> RunGraph {
     let mut begin = Duration::ZERO;
-    let node = |(at, (duration, edges)): (usize, &(u64, &[usize]))| {
+    let node = |(at, (duration, edges)): (usize, &TimedNode<'_>)| {
         let duration = Duration::from_millis(*duration);
         let result = RecordedResult { begin, duration, outcome: RecordedOutcome::Changed, rule: None };
         begin += duration;
@@ -283,7 +286,7 @@ fn graph(nodes: &[(u64, &[usize])]) -> RunGraph {
 
 #[test]
 fn the_critical_path_is_the_longest_chain() {
-    let table: [(&[(u64, &[usize])], &[usize], u64); 9] = [
+    let table: [(&[TimedNode<'_>], &[usize], u64); 9] = [
         (&[], &[], 0),
         (&[(0, &[])], &[], 0),
         (&[(5, &[])], &[0], 5),
@@ -305,7 +308,7 @@ fn the_critical_path_is_the_longest_chain() {
     }
     let long: Vec<Vec<usize>> =
         (0..50_000).map(|at: usize| at.checked_sub(1).into_iter().collect()).collect();
-    let long: Vec<(u64, &[usize])> = long.iter().map(|edges| (1, &edges[..])).collect();
+    let long: Vec<TimedNode<'_>> = long.iter().map(|edges| (1, &edges[..])).collect();
     assert_eq!(graph(&long).critical_path().nodes.len(), 50_000);
 }
 

@@ -231,18 +231,21 @@ impl GraphFile {
         if let Some(next) = self.same.get_mut(&result.id).and_then(VecDeque::pop_front) {
             self.positions.insert(result.id.clone(), next);
         }
-        let rule = result.rule.as_deref().map(|rule| match self.rules.get(rule) {
-            Some(known) => *known,
-            None => {
-                let number = self.rules.len();
-                self.rules.insert(rule.to_owned(), number);
-                self.line(&json!({ "rule": rule }).to_string());
-                number
-            }
-        });
+        let rule = result.rule.as_deref().map(|rule| self.rule(rule));
         let (begin, duration) = (result.begin.as_micros(), result.duration.as_micros());
         let rule = rule.map_or_else(String::new, |rule| format!(",{rule}"));
         let line = format!("[{position},{begin},{duration},\"{}\"{rule}]\n", result.outcome.letter());
         self.lines.push(&line, result.duration, is_urgent);
+    }
+
+    /// Returns the position of a rule, which is written where it is named first.
+    fn rule(&mut self, rule: &str) -> usize {
+        if let Some(known) = self.rules.get(rule) {
+            return *known;
+        }
+        let number = self.rules.len();
+        self.rules.insert(rule.to_owned(), number);
+        self.line(&json!({ "rule": rule }).to_string());
+        number
     }
 }

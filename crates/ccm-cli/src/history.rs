@@ -123,19 +123,16 @@ impl View<'_> {
 
     /// Writes the page of a run, or of the past of the machine.
     fn write_page(&self, path: &Path) -> CommandResult {
-        let page = match &self.arguments.run {
-            Some(run) => {
-                let view = self.history.view(self.find(run)?)?;
-                page::run_page(&view, &self.zone)
+        let page = if let Some(run) = &self.arguments.run {
+            let view = self.history.view(self.find(run)?)?;
+            page::run_page(&view, &self.zone)
+        } else {
+            let runs = self.history.select(&RunFilter { limit: self.arguments.limit, ..self.filter() });
+            let past = self.history.past(&runs);
+            for error in &past.unreadable {
+                self.console.warning_of(error);
             }
-            None => {
-                let runs = self.history.select(&RunFilter { limit: self.arguments.limit, ..self.filter() });
-                let past = self.history.past(&runs);
-                for error in &past.unreadable {
-                    self.console.warning_of(error);
-                }
-                page::machine_page(&past, &self.zone)
-            }
+            page::machine_page(&past, &self.zone)
         };
         let page = page.map_err(|error| CommandError::of(&error))?;
         if path == Path::new("-") {

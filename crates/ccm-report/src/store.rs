@@ -99,7 +99,8 @@ pub struct RunStore {
     slow: SlowResources,
     checks: Vec<RecordedCheck>,
     run_id: String,
-    graph: GraphRecord,
+    /// Boxed, because futures of runs hold the store.
+    graph: Box<GraphRecord>,
 }
 
 #[derive(Debug)]
@@ -137,7 +138,7 @@ impl RunStore {
             slow: SlowResources::default(),
             checks: Vec::new(),
             run_id: identity.run_id.clone(),
-            graph: GraphRecord::default(),
+            graph: Box::default(),
         }
     }
 

@@ -292,10 +292,7 @@ impl ActiveRun<'_> {
             ledger: ledger.as_ref().filter(|_| !options.monitor_only),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
-        let graph = ManifestGraph { manifest };
-        let record = RefCell::new(record);
-        let sink = RefCell::new(sink);
-        let current = RefCell::new(None);
+        let (record, sink, current) = (RefCell::new(record), RefCell::new(sink), RefCell::new(None));
         let mut on_event = |mut event: Event| {
             match &mut event {
                 Event::SessionStarted(started) => {
@@ -314,7 +311,7 @@ impl ActiveRun<'_> {
                 outcomes.record(transaction, references);
             }
             let mut record = record.borrow_mut();
-            record.accept_graph(&event, &graph);
+            record.accept_graph(&event, &ManifestGraph { manifest });
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
         };

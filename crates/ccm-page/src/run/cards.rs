@@ -213,13 +213,12 @@ impl Card {
         let of_diff: usize = self.diff.iter().map(|line| line.text.len() + 24).sum();
         let of_outputs: usize =
             self.outputs.iter().flat_map(|output| &output.lines).map(|line| line.len() + 8).sum();
-        match space.checked_sub(of_diff + of_outputs) {
-            Some(left) => *space = left,
-            None => {
-                self.diff.clear();
-                self.outputs.clear();
-                self.is_shortened = true;
-            }
+        if let Some(left) = space.checked_sub(of_diff + of_outputs) {
+            *space = left;
+        } else {
+            self.diff.clear();
+            self.outputs.clear();
+            self.is_shortened = true;
         }
     }
 }

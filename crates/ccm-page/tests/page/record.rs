@@ -51,6 +51,16 @@ pub(crate) fn began() -> SystemTime {
 
 /// Records a run that began some seconds after the first one.
 pub(crate) fn record(scratch: &Scratch, seconds: u64, manifest: &RecordedManifest, resources: &[Recorded]) {
+    write(scratch, (seconds, true), manifest, resources);
+}
+
+/// Records a run, with or without its graph.
+pub(crate) fn write(
+    scratch: &Scratch,
+    (seconds, has_graph): (u64, bool),
+    manifest: &RecordedManifest,
+    resources: &[Recorded],
+) {
     let state = Directory::open_private(&scratch.path().join("state")).expect("a directory");
     let began = began() + Duration::from_secs(seconds);
     let mut encoder = LineEncoder::new(Ids::new(u128::from(seconds)), began, manifest.name.clone(), "0.1.0");
@@ -104,7 +114,9 @@ pub(crate) fn record(scratch: &Scratch, seconds: u64, manifest: &RecordedManifes
         if let Event::ArtifactsLeft(artifacts) = event {
             store.keep(artifacts);
         }
-        store.record_graph(event, &source);
+        if has_graph {
+            store.record_graph(event, &source);
+        }
         if store.wants(event)
             && let Some(line) = encoder.encode(event)
         {

@@ -4,7 +4,7 @@ use ccm_model::Outcome;
 use ccm_testkit::Scratch;
 
 use crate::markup::tags;
-use crate::record::{Recorded, failed, manifest, page, record};
+use crate::record::{Recorded, failed, manifest, page, record, write};
 
 #[test]
 fn every_link_leads_to_a_place_of_the_page() {
@@ -90,9 +90,7 @@ fn many(count: usize) -> Vec<Recorded> {
 fn a_page_of_200_resources_is_small() {
     let scratch = Scratch::new();
     record(&scratch, 1, &manifest(), &many(200));
-    let begun = std::time::Instant::now();
     let page = page(&scratch);
-    println!("{} bytes in {:?}", page.len(), begun.elapsed());
     assert!(page.len() <= 300 << 10, "{}", page.len());
 }
 
@@ -100,9 +98,7 @@ fn a_page_of_200_resources_is_small() {
 fn a_page_of_10000_resources_has_all_of_them() {
     let scratch = Scratch::new();
     record(&scratch, 1, &manifest(), &many(10_000));
-    let begun = std::time::Instant::now();
     let page = page(&scratch);
-    println!("{} bytes in {:?}", page.len(), begun.elapsed());
     assert!(page.contains("10000 resources, in the order of the run"));
     tags(&page);
 }
@@ -110,11 +106,7 @@ fn a_page_of_10000_resources_has_all_of_them() {
 #[test]
 fn a_run_whose_record_has_no_graph_has_a_page() {
     let scratch = Scratch::new();
-    record(&scratch, 1, &manifest(), &many(5));
-    let runs = scratch.path().join("state/runs");
-    let run =
-        std::fs::read_dir(runs).expect("runs").filter_map(Result::ok).find(|entry| entry.path().is_dir());
-    std::fs::remove_file(run.expect("a run").path().join("graph.json")).expect("a graph");
+    write(&scratch, (1, false), &manifest(), &many(5));
     let page = page(&scratch);
     assert!(page.contains("file:/etc/service.d/0-settings.conf") && !page.contains("id=\"graph\""));
     tags(&page);

@@ -68,7 +68,7 @@ fn a_graph_is_recorded_if_something_changed_or_if_it_is_asked_for() {
     let scratch = Scratch::new();
     let steady = "        - 'true': {creates: /}\n";
     apply_execs(&scratch, steady, &["-q"]);
-    assert_eq!(graphs(&scratch), [PathBuf::new(); 0]);
+    assert!(graphs(&scratch).is_empty());
     let called = ccm(&scratch, &["history", "last", "--critical"]).run();
     expect_error(&called, 1, "", &["has no graph in its record"], &["--record full"]);
     // Without a graph a run has a page of what is recorded.
@@ -138,8 +138,8 @@ fn a_graph_is_drawn_as_svg() {
     for part in ["<svg ", "exec#a&lt;b&gt;", "class=\"edge subscribe\"", "</svg>"] {
         assert!(called.stdout.contains(part), "{part}: {}", called.stdout);
     }
-    let many: String = (0..1001).map(|at| format!("        - e{at}: {{command: 'true'}}\n")).collect();
-    scratch.write("many.yaml", format!("ccm:\n  resources:\n    - exec:\n{many}"));
+    let many: Vec<String> = (0..1001).map(|at| format!("        - e{at}: {{command: 'true'}}\n")).collect();
+    scratch.write("many.yaml", format!("ccm:\n  resources:\n    - exec:\n{}", many.concat()));
     let called = ccm(&scratch, &["graph", "many.yaml", "--output", "svg"]).run();
     expect_error(&called, 1, "", &["at most 1000 resources, and the graph has 1001"], &["--output text"]);
 }

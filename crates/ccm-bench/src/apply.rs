@@ -107,6 +107,7 @@ impl BenchManifest {
             gate: &OpenGate,
             earlier: EarlierOutcomes::default(),
             ledger: None,
+            witness: None,
             describe_unchanged: matches!(listener, Listener::Events),
             only: None,
             skip: &[],

@@ -13,6 +13,7 @@ use crate::names::NameList;
 use crate::prefetch::{MAX_TRACED, Readiness, Upcoming};
 use crate::state_cache::Prefetched;
 use crate::step::ResourceStep;
+use crate::witness::DecidedChange;
 
 /// Number of steps to look ahead for resources to batch with.
 const MAX_LOOKAHEAD: usize = 256;
@@ -120,8 +121,11 @@ async fn allowed<'n>(
 ) -> Vec<BatchCandidate<'n>> {
     let mut allowed = Vec::with_capacity(neighbours.len());
     for neighbour in neighbours {
-        let BatchCandidate { resource, bound, reason, action, diff, .. } = &neighbour;
-        if step.allows_with(resource, bound.provider(), reason, action, diff.as_deref()).await {
+        let BatchCandidate { index, resource, bound, reason, action, diff } = &neighbour;
+        let change = DecidedChange { action, diff: diff.as_deref() };
+        if step.witness_with(*index, &**bound, reason, change)
+            && step.allows_with(resource, bound.provider(), reason, action, diff.as_deref()).await
+        {
             allowed.push(neighbour);
         } else if step.policy.ends_on_failure {
             break;

@@ -8,7 +8,8 @@ use ccm_model::{Action, Failure, FailureKind, GuardResult};
 use ccm_properties::Providers;
 
 use crate::contract::{
-    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Undescribed,
+    Verified, reason,
 };
 use crate::rules::EngineRule;
 use crate::state_cache::Suitabilities;
@@ -86,6 +87,9 @@ pub trait BoundResource: Any {
 
     /// Describes the state that was read last, without its header.
     fn describe(&self, decision: &str) -> Option<Described>;
+
+    /// Returns the state that was read last, with all that its description leaves out, as bytes. They are not for people.
+    fn state_bytes(&self) -> Undescribed;
 }
 
 /// [`Provider`] as an object, without the type of the provider. Every provider implements it.
@@ -355,5 +359,15 @@ impl<K: ResourceKind, P: Provider<K>> BoundResource for TypedBinding<K, P> {
 
     fn describe(&self, decision: &str) -> Option<Described> {
         self.state.as_ref().map(|state| K::describe(&self.properties, state, decision))
+    }
+
+    fn state_bytes(&self) -> Undescribed {
+        let Some(state) = &self.state else { return Undescribed::default() };
+        let Described { ensure, state: fields, .. } = K::describe(&self.properties, state, "");
+        let described = serde_json::to_vec(&(self.name, ensure, fields)).unwrap_or_default();
+        let Undescribed { found, desired } = K::undescribed(&self.properties, state);
+        // Without its length, the description could go on in what it leaves out.
+        let length = (described.len() as u64).to_be_bytes();
+        Undescribed { found: [&length[..], &described, &found].concat(), desired }
     }
 }

@@ -111,6 +111,35 @@ pub trait ResourceKind: 'static {
     /// Describes a state for events. `decision` is the text of the rule that [`Self::decide`] applied. Not
     /// called for an unchanged resource, unless [`Context::describe_unchanged`] is set.
     fn describe(properties: &Self::Properties, state: &Self::State, decision: &str) -> Described;
+
+    /// Returns what [`Self::describe`] leaves out and what decides on the change: content, and what `sensitive` hides. It is
+    /// only digested with the key of the machine.
+    fn undescribed(properties: &Self::Properties, state: &Self::State) -> Undescribed {
+        let _ = (properties, state);
+        Undescribed::default()
+    }
+}
+
+/// Parts of a state that its description leaves out, as bytes, which differ if the parts differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undescribed {
+    /// Parts that were found on the machine.
+    pub found: Vec<u8>,
+    /// Desired values that only the machine knows, such as the content of a file to copy.
+    pub desired: Vec<u8>,
+}
+
+impl Undescribed {
+    /// Takes the parts that were found in the form for debugging.
+    pub fn found(parts: &dyn fmt::Debug) -> Self {
+        Self { found: format!("{parts:?}").into_bytes(), desired: Vec::new() }
+    }
+
+    /// Adds the desired values in the form for debugging.
+    #[must_use]
+    pub fn desired(self, parts: &dyn fmt::Debug) -> Self {
+        Self { desired: format!("{parts:?}").into_bytes(), ..self }
+    }
 }
 
 /// One way to read and change the resources of a type.

@@ -332,7 +332,15 @@ async fn decide_and_change(
 ) -> Result<Outcome, Failure> {
     result.warnings.extend(bound.warnings());
     result.guards = bound.guards();
-    match bound.decide(step.trigger.as_ref()) {
+    let decision = bound.decide(step.trigger.as_ref());
+    if let Err(failure) = step.witness(bound, &decision) {
+        if let Decision::Change { reason, action, diff } = decision {
+            (result.reason, result.action) = (Some(reason), Some(action));
+            result.diff = step.reported_diff(diff);
+        }
+        return Err(failure);
+    }
+    match decision {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");
             result.reason = Some(reason);

@@ -55,11 +55,12 @@ mod state_cache;
 mod step;
 mod typed;
 mod walk;
+mod witness;
 
 pub use bound_resource::{BoundResource, DynProvider, bind};
 pub use contract::{
     Binder, Context, Decision, Described, ManagedExtent, ManagedPath, Provider, ReadPurpose, ResourceKind,
-    ResourceType, Rule, Suitability, Trigger, Verified,
+    ResourceType, Rule, Suitability, Trigger, Undescribed, Verified,
 };
 pub use export::{
     DynExport, Export, ExportRemark, ExportedState, ExportedValue, InstanceScope, Instances, NotExported,
@@ -77,3 +78,4 @@ pub use ledger::{
 };
 pub use run::{EarlierOutcomes, Run, Stop};
 pub use state_cache::Suitabilities;
+pub use witness::{Decided, DecidedChange, DecisionWitness};

@@ -17,6 +17,7 @@ use crate::late::LateValues;
 use crate::ledger::Ledger;
 use crate::shown;
 use crate::walk::Walk;
+use crate::witness::DecisionWitness;
 
 /// External request to stop a run.
 #[derive(Clone, Copy)]
@@ -80,6 +81,8 @@ pub struct Run<'a> {
     pub earlier: EarlierOutcomes<'a>,
     /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.
     pub ledger: Option<&'a Ledger>,
+    /// Witness of the decisions. Without one, the states are not put into bytes, which costs time.
+    pub witness: Option<&'a dyn DecisionWitness>,
 }
 
 impl Run<'_> {

@@ -77,6 +77,8 @@ pub enum FailureKind {
     Denied,
     /// A command or a change has to be approved first.
     ApprovalRequired,
+    /// The change is not the one of the plan that is applied, or was planned from another state.
+    NotPlanned,
     /// Resources of the child manifest failed.
     Child,
     /// The refresh ledger could not be written.

@@ -20,3 +20,4 @@ mod refresh;
 mod single;
 mod stopping;
 mod traced;
+mod witness;

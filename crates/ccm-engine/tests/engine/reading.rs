@@ -38,6 +38,7 @@ fn read<T>(work: impl AsyncFnOnce(&mut Context<'_>) -> T) -> Result<T, Failure> 
         health: &NoHealthProbe,
         gate: &OpenGate,
         ledger: None,
+        witness: None,
         earlier: ccm_engine::EarlierOutcomes::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Rule, Trigger, Undescribed, Verified};
 use ccm_model::{Action, Failure, FailureKind, Verb, joined};
 
 /// Change of an object from its state to the desired one. `D` is a difference of the type.
@@ -106,6 +106,12 @@ pub(crate) trait ObjectType: 'static {
     /// Describes a state for events.
     fn describe(&self, state: &Self::State) -> Described;
 
+    /// Returns what [`ResourceKind::undescribed`] does.
+    fn undescribed(&self, state: &Self::State) -> Undescribed {
+        let _ = state;
+        Undescribed::default()
+    }
+
     /// Returns warnings about a state, before a change.
     fn warnings(&self, state: &Self::State) -> Vec<String> {
         let _ = state;
@@ -185,6 +191,10 @@ impl<T: ObjectType> ResourceKind for Object<T> {
 
     fn describe(object: &T, state: &T::State, _: &str) -> Described {
         object.describe(state)
+    }
+
+    fn undescribed(object: &T, state: &T::State) -> Undescribed {
+        object.undescribed(state)
     }
 }
 

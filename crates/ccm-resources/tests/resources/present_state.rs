@@ -68,6 +68,7 @@ fn read<T>(work: impl AsyncFnOnce(&mut Context<'_>) -> T) -> T {
         health: &NoHealthProbe,
         gate: &OpenGate,
         ledger: None,
+        witness: None,
         earlier: ccm_engine::EarlierOutcomes::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

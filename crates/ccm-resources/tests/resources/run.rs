@@ -83,6 +83,7 @@ pub(crate) fn run_gated(
         gate,
         earlier: EarlierOutcomes::default(),
         ledger: None,
+        witness: None,
         describe_unchanged: manner.describe_unchanged,
     };
     let mut transactions = Vec::new();

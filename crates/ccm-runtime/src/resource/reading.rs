@@ -65,6 +65,7 @@ impl Session {
             health: &NoHealthProbe,
             gate: &OpenGate,
             ledger: None,
+            witness: None,
             earlier: EarlierOutcomes::default(),
         };
         let is_single = matches!(selection, ResourceSelection::OfType { .. });

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use std::task::Poll;
 
 use ccm_engine::{
-    DynGate, EarlierOutcomes, HealthProbe, LateValues, Ledger, NoHealthProbe, NoLateValues, OpenGate, Run,
-    Stop,
+    DecisionWitness, DynGate, EarlierOutcomes, HealthProbe, LateValues, Ledger, NoHealthProbe, NoLateValues,
+    OpenGate, Run, Stop,
 };
 use ccm_host::{CancellationLevel, CancellationSource, Host, LocalExecutor, Runner};
 use ccm_model::{Catalog, Event, ResourceIndex, RunSummary, StopCause};
@@ -44,6 +44,7 @@ pub(crate) struct Options<'a> {
     pub leaves_unchanged: bool,
     /// Resources that were managed before.
     pub earlier: EarlierOutcomes<'a>,
+    pub witness: Option<&'a dyn DecisionWitness>,
 }
 
 /// Result of a run.
@@ -113,6 +114,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         gate: options.gate.unwrap_or(&OpenGate),
         earlier: options.earlier,
         ledger: options.ledger,
+        witness: options.witness,
         describe_unchanged: !options.leaves_unchanged,
     };
     let mut events = Vec::new();

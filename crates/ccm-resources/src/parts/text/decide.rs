@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Undescribed, Verified};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::rules::{PartCondition, PartRule};
@@ -53,6 +53,11 @@ impl<P: FilePart> ResourceKind for PartKind<P> {
 
     fn describe(part: &P, state: &PartState, _: &str) -> Described {
         describe(part, state)
+    }
+
+    fn undescribed(_: &P, state: &PartState) -> Undescribed {
+        // A file that does not exist is described as absent.
+        Undescribed { found: state.content().to_vec(), desired: Vec::new() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Undescribed, Verified};
 use ccm_host::{FileInfo, FileKind};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
@@ -99,6 +99,10 @@ impl ResourceKind for ArchiveResource {
 
     fn describe(archive: &DesiredArchive, state: &ArchiveState, _: &str) -> Described {
         describe(archive, state)
+    }
+
+    fn undescribed(_: &DesiredArchive, state: &ArchiveState) -> Undescribed {
+        Undescribed::found(&(&state.found, &state.extracted_checksum))
     }
 }
 

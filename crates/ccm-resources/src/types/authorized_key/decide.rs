@@ -1,6 +1,6 @@
 //! The pure decision about an authorized key.
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_host::Account;
 use ccm_model::{Failure, MissingPrerequisite, Resource};
 use ccm_properties::PropertyError;
@@ -163,6 +163,10 @@ impl ObjectType for DesiredKey {
 
     fn shown(&self) -> String {
         format!("key `{}` of user `{}`", self.name, self.user)
+    }
+
+    fn undescribed(&self, state: &KeyState) -> Undescribed {
+        Undescribed::found(&state.content)
     }
 
     fn describe(&self, state: &KeyState) -> Described {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::{CronEntry, DesiredJob};
@@ -156,6 +156,10 @@ impl ObjectType for DesiredJob {
         let warning = "no cron daemon is installed, so nothing runs the job; Debian has it in the package `cron`, the Red Hat \
                        family in `cronie`";
         state.lacks_daemon.then(|| warning.to_owned()).into_iter().collect()
+    }
+
+    fn undescribed(&self, state: &CronState) -> Undescribed {
+        Undescribed::found(state)
     }
 
     fn describe(&self, state: &CronState) -> Described {

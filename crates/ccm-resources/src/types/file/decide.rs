@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Undescribed, Verified};
 use ccm_host::{FileInfo, FileKind};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
@@ -11,7 +11,7 @@ use super::content_change::{self, ContentChange};
 use super::desired::{DesiredFile, FileEnsure};
 use super::link::{self, LinkChange};
 use super::rules::FileRule;
-use super::state::{FileState, describe};
+use super::state::{FileState, describe, undescribed};
 use crate::parts::tree::plan::TreeChange;
 use crate::parts::tree::{self, report};
 use crate::support::file_failure::{mount_point, untrusted_link};
@@ -168,6 +168,10 @@ impl ResourceKind for FileResource {
 
     fn describe(file: &DesiredFile, state: &FileState, _: &str) -> Described {
         describe(file, state)
+    }
+
+    fn undescribed(file: &DesiredFile, state: &FileState) -> Undescribed {
+        undescribed(file, state)
     }
 }
 

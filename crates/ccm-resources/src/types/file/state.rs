@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_host::{FileInfo, FileKind, PathInfo, TreeSize, sha256};
 
 use super::desired::{DesiredFile, FileContent};
@@ -86,6 +86,22 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
         described.state.push("target", link.to_string_lossy());
     }
     described
+}
+
+/// Returns the state and the desired content as bytes, with what the description leaves out.
+pub(crate) fn undescribed(file: &DesiredFile, state: &FileState) -> Undescribed {
+    let target = state.found.target.as_ref();
+    let content = target.and_then(|target| {
+        let of_content = || target.content.as_deref().map(|content| sha256(content).into());
+        checksum(file, target).or_else(of_content)
+    });
+    let attributes = target.map(|target| (target.kind, target.mode, target.uid, target.gid, target.size));
+    let Desired { uid, gid, sha256, size, content: _ } = &state.desired;
+    let inside = state.inside.as_ref();
+    let found = inside.map(|inside| &inside.found);
+    let desired = inside.map(|inside| (&inside.desired, inside.uid, inside.gid));
+    Undescribed::found(&(attributes, content, &state.link, state.found.untrusted_owner, found))
+        .desired(&(uid, gid, sha256, size, desired))
 }
 
 /// Returns the checksum; content that was compared as text has not been hashed yet.

@@ -1,6 +1,6 @@
 //! The pure decision about a repository.
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_model::Failure;
 
 use super::desired::DesiredRepository;
@@ -107,6 +107,11 @@ impl ObjectType for DesiredRepository {
 
     fn warnings(&self, state: &RepositoryState) -> Vec<String> {
         state.rivals.iter().filter_map(Rival::warning).collect()
+    }
+
+    fn undescribed(&self, state: &RepositoryState) -> Undescribed {
+        Undescribed::found(&(&state.definition, &state.key))
+            .desired(&(&state.desired_definition, &state.desired_key))
     }
 
     fn describe(&self, state: &RepositoryState) -> Described {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
+use ccm_engine::{Decision, Described, ResourceKind, Trigger, Undescribed, Verified};
 use ccm_host::{FileKind, PathInfo};
 use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
@@ -85,6 +85,11 @@ impl ResourceKind for ScaffoldResource {
     fn describe(_: &DesiredScaffold, state: &ScaffoldState, _: &str) -> Described {
         let ensure = if state.root.target.is_some() { "present" } else { "absent" };
         Described::new(ensure).with("entries", state.tree.found.len())
+    }
+
+    fn undescribed(_: &DesiredScaffold, state: &ScaffoldState) -> Undescribed {
+        let tree = &state.tree;
+        Undescribed::found(&(&state.root, &tree.found)).desired(&(&tree.desired, tree.uid, tree.gid))
     }
 }
 

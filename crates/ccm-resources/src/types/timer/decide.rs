@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredTimer;
@@ -171,6 +171,10 @@ impl ObjectType for DesiredTimer {
             Some(error) => failure.because_of(format!("systemd refuses the timer: {error}")),
             None => failure,
         }
+    }
+
+    fn undescribed(&self, state: &TimerState) -> Undescribed {
+        Undescribed::found(state)
     }
 
     fn describe(&self, state: &TimerState) -> Described {

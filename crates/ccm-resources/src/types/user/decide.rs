@@ -1,6 +1,6 @@
 //! The pure decision about a user.
 
-use ccm_engine::Described;
+use ccm_engine::{Described, Undescribed};
 use ccm_model::{Failure, MissingPrerequisite};
 
 use super::desired::DesiredUser;
@@ -137,6 +137,10 @@ impl ObjectType for DesiredUser {
         let (files, bytes) = (count(size.files, "file"), count(size.bytes, "byte"));
         let more = if size.is_partial { "more than " } else { "" };
         Some(format!("home directory {} with {more}{files}, {bytes}", user.home))
+    }
+
+    fn undescribed(&self, state: &UserState) -> Undescribed {
+        Undescribed::found(&(state.password.as_text(), &state.of_service, &state.expires))
     }
 
     fn describe(&self, state: &UserState) -> Described {

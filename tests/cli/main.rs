@@ -59,6 +59,7 @@ mod packages;
 mod pages;
 mod pause;
 mod pending_refreshes;
+mod plans;
 mod policy;
 mod programs_beside;
 mod readers;

@@ -189,7 +189,7 @@ fn tasks_about_the_system_are_done_once() {
 }
 
 /// Pages whose blocks are one session.
-const SESSIONS: [&str; 10] = [
+const SESSIONS: [&str; 11] = [
     "docs/start/sixty-seconds.md",
     "docs/start/tutorial.md",
     "docs/use/repository.md",
@@ -200,6 +200,7 @@ const SESSIONS: [&str; 10] = [
     "docs/use/adopt.md",
     "docs/use/shell.md",
     "docs/use/api.md",
+    "docs/use/plans.md",
 ];
 const FIRST_PAGES: [&str; 3] =
     ["docs/use/cookbook/files.md", "docs/use/cookbook/commands.md", "docs/use/cookbook/many.md"];

@@ -59,6 +59,14 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] [TYPE] [NAME]...",
             "--check --max-age --pending --manifest V Output --output --json Record --state-dir".into(),
         ),
+        ("plan show", "[OPTIONS] <PLAN>", "V Output --output --json Record --state-dir".into()),
+        (
+            "plan diff",
+            "[OPTIONS] <PLAN> [OTHER]",
+            format!(
+                "V Data {inputs} --no-env --identity Limits --max-manifest-size Output --output --json Record --state-dir"
+            ),
+        ),
         ("pause", "[OPTIONS]", "--for --reason --end V Output --output --json Record --state-dir".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output --json Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events --resource --api V Output --output --json".into()),
@@ -137,8 +145,8 @@ fn help_lists_the_options_of_governance() {
         (
             "approve",
             "[OPTIONS] [CODE]",
-            "--manifest --until --also --export --for --uses --rule --key --signature --yes V \
-             Data --data --hiera --data-any --fact --facts --no-env Limits --max-manifest-size",
+            "--manifest --plan --until --also --export --for --uses --rule --key --signature --yes V \
+             Data --data --hiera --data-any --fact --facts --no-env Limits --max-manifest-size Record --state-dir",
         ),
         ("audit init", "[OPTIONS]", "V Output --output --json"),
         (
@@ -256,6 +264,7 @@ fn a_wrong_command_line_comes_with_what_to_write() {
         ("site", "subcommand 'site'", "`ccm apply site`"),
         ("-", "subcommand '-'", "`ccm apply -`"),
         ("backup m.yaml", "subcommand 'm.yaml'", ""),
+        ("plan site.yaml", "subcommand 'site.yaml'", "`ccm apply --noop MANIFEST`"),
         ("apply", "\n<MANIFEST>...\n", "`ccm apply site.yaml`"),
         ("timer install", "<MANIFEST>", "`ccm timer install "),
         ("approve", "<CODE>", "`ccm approve 7K3F`"),
@@ -361,7 +370,12 @@ fn every_document_is_printed_by_both_options() {
     scratch.write("data.yaml", "data: {a: 1}\n");
     scratch.write("policy.yaml", "ccm_policy: 1\n");
     scratch.write("verdicts.yaml", "tool: {allow: [ls]}\n");
+    let planned = ccm(&scratch, &["apply", "--noop", "--plan-out", "web.plan", "m.yaml"]).run();
+    assert_eq!(planned.code, 0, "{}", planned.shown());
     for line in [
+        "plan show web.plan",
+        "plan diff web.plan",
+        "plan diff web.plan web.plan",
         "apply m.yaml",
         "validate m.yaml",
         "graph m.yaml",
@@ -409,7 +423,6 @@ fn every_document_is_printed_by_both_options() {
 fn commands_of_other_tools_come_with_that_of_ccm() {
     let scratch = Scratch::new();
     for (command, instead) in [
-        ("plan", "`ccm apply --noop MANIFEST`"),
         ("diff", "`ccm apply --noop --diff MANIFEST`"),
         ("run", "`ccm apply MANIFEST`"),
         ("converge", "`ccm apply MANIFEST`"),
@@ -441,7 +454,7 @@ fn hints_name_what_the_command_has() {
         (&["timer", "install", "m.yaml", "--confirn"], None, "'--confirm'"),
         (&["apply", "m.yaml", "--confirn"], Some("'--confirm'"), ""),
         (&["help", "aply"], Some("'apply'"), ""),
-        (&["help", "plan"], Some("`ccm apply --noop MANIFEST`"), ""),
+        (&["help", "noop"], Some("`ccm apply --noop MANIFEST`"), ""),
         (&["apply", "m.yaml", "--only", "r"], Some("`exec#r`"), "motd"),
         (
             &["apply", "m.yaml", "--only", "exec#r,exec#s"],
@@ -520,6 +533,8 @@ fn examples_and_documentation_are_at_the_end_of_the_help() {
         "status",
         "check",
         "pause",
+        "plan show",
+        "plan diff",
         "policy check",
         "policy explain",
         "policy test",

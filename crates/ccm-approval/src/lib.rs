@@ -36,7 +36,7 @@ pub use screen::{ApprovalScreen, ScreenCommand, ScreenError};
 pub use ssh_keygen::{KeygenError, SshKeygen};
 pub use statement::{
     APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MANIFEST_NAMESPACE, MAX_SIGNED_STATEMENT,
-    SignedStatement, StatementError,
+    PLAN_NAMESPACE, SignedStatement, StatementError,
 };
 pub use store::{
     ApprovalContext, ApprovalRecord, ApprovalState, ApprovalStore, EndedIntent, GrantUse, ImportedStatement,

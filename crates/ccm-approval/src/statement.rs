@@ -9,6 +9,8 @@ use crate::intent::{IntentDocument, IntentError};
 pub const APPROVAL_NAMESPACE: &str = "ccm-approval@v1";
 /// Namespace of the signature of a statement about a manifest.
 pub const MANIFEST_NAMESPACE: &str = "ccm-manifest@v1";
+/// Namespace of the signature of a plan.
+pub const PLAN_NAMESPACE: &str = "ccm-plan@v1";
 /// Maximum length of a statement with its signature.
 pub const MAX_SIGNED_STATEMENT: usize = 64 << 10;
 /// Number of hexadecimal digits of a nonce.

@@ -2,11 +2,13 @@
 
 mod confirmation;
 mod loading;
+mod planned;
 mod runs;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+use ccm_runtime::plan::ReadPlan;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{LastLine, NonBlockingWriter};
 use ccm_runtime::{Config, ExitCode, Input, LoadedManifest, RunMode, Session, spawn};
@@ -47,12 +49,15 @@ fn run_with(arguments: ApplyArguments, declared: Option<DeclaredCall>, console: 
     let timeout = arguments.run.timeout;
     let config = Config {
         requires_signed: arguments.require_signed,
+        requires_plan: arguments.require_plan,
+        handles_plans: arguments.plan.is_some() || arguments.plan_out.is_some(),
         identity: arguments.values.identity.identity.clone(),
         ..session::config(console, arguments.run.state.state_dir.clone())
     };
     let context = ApplyContext {
         last_line: listeners::last_line(&arguments),
         arguments,
+        plan: None,
         declared,
         console: console.clone(),
         shared: Arc::clone(&shared),
@@ -66,6 +71,8 @@ fn run_with(arguments: ApplyArguments, declared: Option<DeclaredCall>, console: 
 /// Context of the thread that applies manifests.
 struct ApplyContext {
     arguments: ApplyArguments,
+    /// Plan to follow.
+    plan: Option<Arc<ReadPlan>>,
     /// Resource in place of manifests.
     declared: Option<DeclaredCall>,
     console: Console,
@@ -75,8 +82,9 @@ struct ApplyContext {
 }
 
 impl ApplyContext {
-    async fn run(self, session: Session) -> CommandResult {
+    async fn run(mut self, session: Session) -> CommandResult {
         let session = session::with_notices(session, &self.console);
+        self.take_plan(&session)?;
         Box::pin(self.run_in(&session)).await
     }
 
@@ -122,8 +130,13 @@ impl ApplyContext {
                 return Ok(ExitCode::NothingRun);
             }
         }
-        let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
+        let mut runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
+        self.check_plan(session, &inputs, &manifests, &mut runs).await?;
+        let maker = self.begin_plan(session, &mut runs)?;
         let applied = Box::pin(self.apply(session, &manifests, runs, (mode, events_file), writers)).await;
+        if let Some(maker) = maker {
+            return self.end_plan(session, &maker, &manifests, applied.code);
+        }
         if let Some(from) = from.filter(|_| mode == RunMode::Apply)
             && matches!(applied.code, ExitCode::Success | ExitCode::Changes)
         {

@@ -1,6 +1,7 @@
 //! `ccm approve`: signatures of an approver.
 
 pub(crate) mod manifest;
+mod plan;
 
 use ccm_runtime::approval::{ApprovalLimits, ApprovalState, ApprovalsError, SignError, approval_terms};
 use ccm_runtime::model::escape_control;
@@ -17,6 +18,9 @@ const MAX_SIGNATURE: u64 = 64 << 10;
 
 /// `ccm approve`.
 pub(crate) fn run(arguments: &ApproveArguments, console: &Console) -> CommandResult {
+    if let Some(path) = &arguments.plan {
+        return plan::approve(arguments, path, console);
+    }
     match (&arguments.manifest, &arguments.code) {
         (Some(path), _) => manifest::approve(arguments, path, console),
         (None, Some(code)) => approve(arguments, code, console),

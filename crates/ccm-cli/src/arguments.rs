@@ -24,6 +24,7 @@ mod mcp;
 mod output;
 mod parsers;
 mod pause;
+mod plan;
 mod policy;
 #[cfg(feature = "archive")]
 mod push;
@@ -79,6 +80,7 @@ pub(crate) use output::{
 };
 pub(crate) use parsers::events_file;
 pub(crate) use pause::PauseArguments;
+pub(crate) use plan::{PlanCommand, PlanDiffArguments, PlanShowArguments};
 pub(crate) use policy::{
     PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments, PolicyPlaceArguments,
     PolicyShowArguments, PolicyTestArguments,
@@ -249,7 +251,9 @@ pub(crate) enum CliCommand {
     Policy(InnerCommands<PolicyCommand>),
     /// List what waits for an approval, show, export or reject it
     Approvals(ApprovalsArguments),
-    /// Approve what waits for an approval, or sign a manifest
+    /// Show a plan of changes, or compare it with another one or with this machine
+    Plan(InnerCommands<PlanCommand>),
+    /// Approve what waits for an approval, or sign a plan or a manifest
     Approve(Box<ApproveArguments>),
     /// Make, list, verify or copy the audit log, which nobody can rewrite unnoticed
     Audit(InnerCommands<AuditCommand>),

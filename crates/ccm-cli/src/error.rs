@@ -109,6 +109,11 @@ impl CommandError {
         self
     }
 
+    /// Sets what the message and its list say, for programs.
+    pub(crate) fn with_findings(self, findings: Vec<Finding>) -> Self {
+        Self { findings: findings.into(), ..self }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.hints([hint])
     }
@@ -143,7 +148,9 @@ impl CommandError {
     /// Returns the error for programs.
     pub(crate) fn document(&self) -> ErrorDocument {
         let hints = if self.findings.is_empty() { Vec::new() } else { self.hints.clone() };
-        ErrorDocument::new(&self.message, self.code.number(), hints, self.diagnostics())
+        // The list behind the message is that of the findings.
+        let message = self.message.strip_suffix(':').unwrap_or(&self.message);
+        ErrorDocument::new(message, self.code.number(), hints, self.diagnostics())
     }
 
     /// Returns the exit code.

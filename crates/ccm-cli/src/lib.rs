@@ -42,6 +42,7 @@ mod listeners;
 mod manifest;
 mod mcp;
 mod pause;
+mod plan;
 mod policy;
 #[cfg(feature = "archive")]
 mod push;
@@ -157,6 +158,7 @@ fn run_command(arguments: Arguments, console: &Console) -> CommandResult {
         CliCommand::Pause(pause) => pause::run(&pause, console),
         CliCommand::Policy(command) => policy::run(&command.0, console),
         CliCommand::Approvals(arguments) => approvals::run(&arguments, console),
+        CliCommand::Plan(command) => plan::run(&command.0, console),
         CliCommand::Approve(arguments) => approve::run(&arguments, console),
         CliCommand::Audit(command) => audit::run(&command.0, console),
         CliCommand::Tool(command) => tool::run(command.0, console),

@@ -11,6 +11,7 @@ use ccm_runtime::{
 
 use crate::audit::problem_hint;
 use crate::error::CommandError;
+use crate::plan::plan_error;
 use crate::policy::policy_error;
 
 /// Hint for a ledger that a newer ccm has written. Its format has a version of its own.
@@ -56,6 +57,15 @@ pub(crate) fn begin_error(session: &Session, error: &BeginError) -> CommandError
         BeginError::NotSigned { manifest, .. } => {
             nothing.hint(format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`"))
         }
+        BeginError::PlanRequired { has_plan: true, .. } => {
+            nothing.hint("let an approver sign it: `ccm approve --plan PLAN`")
+        }
+        BeginError::PlanRequired { .. } => nothing.hints([
+            "write a plan with `ccm apply --noop --plan-out PLAN MANIFEST`, let an approver sign it with \
+             `ccm approve --plan PLAN`, and apply it with `ccm apply --plan PLAN`",
+            "let timers and `ccm push` only look: `--noop`",
+        ]),
+        BeginError::Plan(error) => plan_error(session, error),
         BeginError::Name(error) => error.into(),
         BeginError::Ledger(error) => ledger_error(session, error),
         _ => nothing,

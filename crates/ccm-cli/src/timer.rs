@@ -68,6 +68,12 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> CommandResul
         }
     });
     check_manifest(&session, &arguments.apply, console)?;
+    if !arguments.apply.noop && session.policy_requires_plan() {
+        console
+            .warning("the policy lets only approved plans be applied, so the runs of this timer will fail");
+        console
+            .hint("let the timer only look with `--noop`, and apply plans by hand: `ccm apply --plan PLAN`");
+    }
     let options = service_options(arguments, &session)?;
     let from_environment = options.variables.join(", ");
     let used = doors.used()?;

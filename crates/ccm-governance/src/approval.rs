@@ -15,7 +15,7 @@ use ccm_host::{LocalZone, current_user};
 
 pub use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
-    ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignerRole,
+    ListedIntent, MANIFEST_NAMESPACE, PLAN_NAMESPACE, ScreenError, SignerRole,
 };
 pub use ccm_sshsig::{SignatureRefusal, VerifiedSignature};
 pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};

@@ -16,6 +16,7 @@ use ccm_report::RunStore;
 use crate::changeable::warn_of_writers;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
+use crate::plan::{PlanError, RunPlan};
 use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
@@ -60,6 +61,28 @@ pub enum BeginError {
     /// The ledger can't be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// Only approved plans are applied, and this run follows none.
+    #[error("{}", plan_required(*by_policy, *has_plan))]
+    PlanRequired {
+        /// The policy requires it, and not the caller.
+        by_policy: bool,
+        /// The run follows a plan that no approver has signed.
+        has_plan: bool,
+    },
+    /// The key of the plans can't be used.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+}
+
+/// Returns the message for a run without an approved plan.
+fn plan_required(by_policy: bool, has_plan: bool) -> String {
+    let found = if has_plan { "no approver has signed the plan" } else { "this run has no plan" };
+    let rule = if by_policy {
+        "the policy lets only approved plans be applied"
+    } else {
+        "only approved plans are applied"
+    };
+    format!("{rule}, and {found}")
 }
 
 /// Error of beginning the run of one of several manifests.
@@ -76,7 +99,7 @@ impl LoadedManifest<'_> {
     /// case, because the run then lacks the approvals that somebody meant to give.
     pub(crate) fn check_signed(&self) -> Result<(), BeginError> {
         let session = self.session;
-        if !self.input.reads().is_kept() || self.input.is_of_signed_source() {
+        if !self.input.reads().is_kept() || !session.signature_matters() || self.input.is_of_signed_source() {
             return Ok(());
         }
         let policy_requires = session.governance.run_policy()?.is_some_and(RunPolicy::requires_signed);
@@ -155,6 +178,20 @@ impl Session {
     }
 }
 
+/// Refuses a run without an approved plan, where the policy or the caller requires one.
+fn check_plan_required(
+    session: &Session,
+    policy: Option<RunPolicy<'_>>,
+    options: &RunOptions,
+) -> Result<(), BeginError> {
+    let by_policy = policy.is_some_and(RunPolicy::requires_plan);
+    let is_approved = options.plan.as_ref().is_some_and(|plan| plan.signature.approver().is_some());
+    if is_approved || !by_policy && !session.requires_plan {
+        return Ok(());
+    }
+    Err(BeginError::PlanRequired { by_policy, has_plan: options.plan.is_some() })
+}
+
 /// What the runs of one call share: commands, the state directory and its lock.
 pub(crate) struct SharedState<'m> {
     session: &'m Session,
@@ -174,6 +211,9 @@ impl<'m> SharedState<'m> {
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
         let policy = session.governance.run_policy()?;
+        if mode == RunMode::Apply {
+            check_plan_required(session, policy, options)?;
+        }
         let audit =
             RunAudit::open(&session.governance, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
@@ -240,6 +280,7 @@ impl<'m> SharedState<'m> {
             ledger: None,
             record,
             selection: NamedResources::default(),
+            plan: RunPlan::None,
         }
     }
 
@@ -275,6 +316,10 @@ impl<'m> SharedState<'m> {
             None
         };
         let files = doors.doors.files(options.canceller.cancellation());
+        let plan = match &options.plan {
+            Some(plan) if *mode == RunMode::Apply => session.plan_guard(plan, manifest)?,
+            _ => RunPlan::None,
+        };
         Ok(ActiveRun {
             manifest,
             others,
@@ -290,6 +335,7 @@ impl<'m> SharedState<'m> {
             ledger,
             record,
             selection,
+            plan,
         })
     }
 }

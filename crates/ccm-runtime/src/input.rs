@@ -224,8 +224,13 @@ impl Session {
         self.read_with(source, values, max_size, (None, true))
     }
 
-    /// Returns `true` if a signature of a manifest may matter.
+    /// Returns `true` if the digests of the files of a manifest are needed.
     pub(crate) fn records_reads(&self) -> bool {
+        self.handles_plans || self.signature_matters()
+    }
+
+    /// Returns `true` if a signature of a manifest may matter.
+    pub(crate) fn signature_matters(&self) -> bool {
         self.requires_signed || !self.governance.found_policy().is_ok_and(FoundPolicy::is_absent)
     }
 

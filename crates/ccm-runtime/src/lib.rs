@@ -154,6 +154,7 @@ mod manifest_checks;
 mod notices;
 mod pause;
 mod plain_path;
+pub mod plan;
 pub mod printed;
 mod private_file;
 pub mod process;

@@ -1,6 +1,7 @@
 //! Sources of manifests beside their own text: files, facts and the environment of this machine.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -231,6 +232,19 @@ impl MachineSources {
         }
     }
 
+    /// Returns the facts that expressions have named, if reads are recorded, by their paths.
+    pub(crate) fn used_facts(&self) -> BTreeMap<String, Value> {
+        let mut facts = self.of_machine.borrow().clone();
+        if let Some(Ok(in_files)) = self.file_facts.get() {
+            merge::facts(&mut facts, in_files);
+        }
+        let value = |path: &FactPath| {
+            let found = path.iter().try_fold(&facts, |value, key| value.get(key));
+            (path.join("."), found.cloned().unwrap_or_default())
+        };
+        self.needed.borrow().iter().map(value).collect()
+    }
+
     /// Returns the errors in given facts that no expression names. Gathers no fact of this machine.
     pub(crate) fn errors_of_unread(&self, texts: &mut SourceMap) -> Vec<Diagnostic> {
         match self.file_facts.get() {
@@ -329,7 +343,7 @@ impl Sources for MachineSources {
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         self.gather(needed);
-        if !self.given.assignments.is_empty() {
+        if !self.given.assignments.is_empty() || self.reads.is_kept() {
             self.needed.borrow_mut().extend_from_slice(needed);
         }
         let facts_in_files = self.file_facts.get_or_init(|| self.file_facts(texts)).clone()?;

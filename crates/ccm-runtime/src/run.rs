@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ccm_engine::{EarlierOutcomes, Ledger, LedgerError};
@@ -12,7 +13,7 @@ use ccm_governance::audit::{AuditProblem, RunAudit};
 use ccm_governance::signed::SignedSources;
 use ccm_host::state::{Directory, Lock};
 use ccm_host::{Commands, Files, Host, LastLine, VersionCommands};
-use ccm_model::{Event, ResourceId, RunSummary};
+use ccm_model::{Event, ResourceId, RunSummary, SessionStarted};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use ccm_resources::HealthChecks;
 use tracing::{Instrument as _, debug_span};
@@ -23,6 +24,7 @@ use crate::exit::ExitCode;
 use crate::graph::ManifestGraph;
 use crate::late::CatalogLate;
 use crate::manifest::LoadedManifest;
+use crate::plan::{ReadPlan, RunPlan};
 use crate::record::{Reported, RunRecord};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::sink::{Emitted, Sink};
@@ -78,6 +80,9 @@ pub struct RunOptions {
     pub keep_runs: usize,
     /// Detail of the record.
     pub record: RecordDetail,
+    /// Plan that the run follows: a change that is not the one of the plan fails.
+    /// [`Session::check_plan`](crate::Session::check_plan) has to be called before the first change.
+    pub plan: Option<Arc<ReadPlan>>,
     /// Handle that ends the run from outside. Copies of options share it, so a program replaces it after a
     /// cancelled run.
     pub canceller: Canceller,
@@ -97,6 +102,7 @@ impl Default for RunOptions {
             lock_wait: Duration::from_secs(30),
             keep_runs: 50,
             record: RecordDetail::default(),
+            plan: None,
             canceller: Canceller::new(),
         }
     }
@@ -120,6 +126,8 @@ pub struct ActiveRun<'m> {
     pub(crate) ledger: Option<Ledger>,
     pub(crate) record: RunRecord,
     pub(crate) selection: NamedResources,
+    /// Plan that is made of the run, or that the run follows.
+    pub(crate) plan: RunPlan,
 }
 
 /// Result of a run.
@@ -203,6 +211,13 @@ impl ActivityRecord<'_> {
     }
 }
 
+/// Adds the names of the machine, the manifest and the run to the first event.
+fn add_names(started: &mut SessionStarted, host: &str, identity: &RunIdentity) {
+    host.clone_into(&mut started.host);
+    started.manifest.clone_from(&identity.manifest);
+    started.run_id.clone_from(&identity.run_id);
+}
+
 impl ActiveRun<'_> {
     /// Records and applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
@@ -244,8 +259,11 @@ impl ActiveRun<'_> {
             selection,
             lock,
             audit,
+            plan,
             ..
         } = self;
+        let plan = &*plan;
+        let witness = plan.witness();
         let session = manifest.session;
         let identity = record.identity().clone();
         let host = session.doors.machine.kernel().hostname;
@@ -267,6 +285,7 @@ impl ActiveRun<'_> {
             cancellation: options.canceller.cancellation(),
             last_line: options.last_line.clone(),
             audit: audit.clone(),
+            plan,
         });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
@@ -279,7 +298,7 @@ impl ActiveRun<'_> {
             noop: *mode == RunMode::Plan,
             monitor_only: options.monitor_only || *mode == RunMode::Monitor,
             fail_on_error: options.fail_on_error,
-            diff: options.diff || record.is_kept(),
+            diff: options.diff || record.is_kept() || witness.is_some(),
             directory: manifest.input.directory(),
             state_directory: state_path.as_deref(),
             describe_unchanged: options.describe_unchanged,
@@ -290,16 +309,13 @@ impl ActiveRun<'_> {
             earlier: EarlierOutcomes { failed: &failed, changed: &changed },
             // Nothing is refreshed, so that everything that is pending stays so.
             ledger: ledger.as_ref().filter(|_| !options.monitor_only),
+            witness,
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
         let (record, sink, current) = (RefCell::new(record), RefCell::new(sink), RefCell::new(None));
         let mut on_event = |mut event: Event| {
             match &mut event {
-                Event::SessionStarted(started) => {
-                    started.host.clone_from(&host);
-                    started.manifest.clone_from(&identity.manifest);
-                    started.run_id.clone_from(&identity.run_id);
-                }
+                Event::SessionStarted(started) => add_names(started, &host, &identity),
                 Event::ResourceStarted(started) => *current.borrow_mut() = Some(started.id.clone()),
                 Event::ResourceFinished(_) => *current.borrow_mut() = None,
                 _ => {}
@@ -312,6 +328,7 @@ impl ActiveRun<'_> {
             }
             let mut record = record.borrow_mut();
             record.accept_graph(&event, &ManifestGraph { manifest });
+            plan.accept(&event);
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
         };

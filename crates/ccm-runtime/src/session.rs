@@ -53,6 +53,10 @@ pub struct Config {
     pub approvals: Option<PathBuf>,
     /// Refuses to apply manifests that no approver has signed.
     pub requires_signed: bool,
+    /// Lets only runs of approved plans begin. The policy can require that as well.
+    pub requires_plan: bool,
+    /// Keeps the digests of the files of manifests, which plans need.
+    pub handles_plans: bool,
     /// Bounds of what is read before a run, for manifests that somebody with fewer rights than this process may have
     /// named.
     pub bounds: Option<InputBounds>,
@@ -86,6 +90,8 @@ impl Default for Config {
             audit: AuditSource::default(),
             approvals: None,
             requires_signed: false,
+            requires_plan: false,
+            handles_plans: false,
             bounds: None,
             identity: None,
         }
@@ -155,6 +161,8 @@ pub struct Session {
     pub(crate) gate: Rc<dyn DynGate>,
     pub(crate) governance: Governance,
     pub(crate) requires_signed: bool,
+    pub(crate) requires_plan: bool,
+    pub(crate) handles_plans: bool,
     pub(crate) bounds: Option<InputBounds>,
     pub(crate) notices: Notices,
     /// What inputs and governance share with the session.
@@ -176,6 +184,8 @@ impl Session {
             audit,
             approvals,
             requires_signed,
+            requires_plan,
+            handles_plans,
             bounds,
             identity,
         } = config;
@@ -203,6 +213,8 @@ impl Session {
             gate: Rc::from(gate as Box<dyn DynGate>),
             governance,
             requires_signed,
+            requires_plan,
+            handles_plans,
             bounds,
             notices,
             shared,

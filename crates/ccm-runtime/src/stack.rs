@@ -12,6 +12,7 @@ use ccm_report::RunIdentity;
 use crate::containers::RunExecutor;
 use crate::ensure::OutcomesGate;
 use crate::manifest::LoadedManifest;
+use crate::plan::RunPlan;
 
 /// Executors and gates of a run, each around the next one. What may run, and what is recorded of it, depends on their order.
 ///
@@ -47,12 +48,14 @@ pub(crate) struct StackParts<'r> {
     pub(crate) cancellation: &'r Cancellation,
     pub(crate) last_line: Option<LastLine>,
     pub(crate) audit: Option<Rc<RunAudit>>,
+    pub(crate) plan: &'r RunPlan,
 }
 
 impl<'r> RunStack<'r> {
     /// Builds the stack from the inside outwards.
     pub(crate) fn of(parts: StackParts<'r>) -> Self {
-        let StackParts { manifest, commands, files, state, identity, cancellation, last_line, audit } = parts;
+        let StackParts { manifest, commands, files, state, identity, cancellation, last_line, audit, plan } =
+            parts;
         let session = manifest.session;
         let local = Rc::new(LocalExecutor::new(commands, commands, files));
         let local = Rc::new(AnalysingExecutor { executor: local });
@@ -66,6 +69,14 @@ impl<'r> RunStack<'r> {
             name: manifest.input.full_name(),
             signature: manifest.input.reads().signed().and_then(|_| manifest.signature().ok()),
             approved: manifest.approved.get().map(String::as_str),
+            plan: match plan {
+                RunPlan::Follow(guard) => guard.approval.as_ref().map(|(id, by)| (&**id, &**by)),
+                _ => None,
+            },
+            planned: match plan {
+                RunPlan::Record(recorder) => Some(&recorder.questions),
+                _ => None,
+            },
         };
         let mut gate: Rc<dyn DynGate + 'r> = Rc::<dyn DynGate>::clone(&session.gate);
         if let Some(outcomes) = &manifest.input.outcomes {

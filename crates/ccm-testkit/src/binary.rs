@@ -198,7 +198,7 @@ impl Ccm {
         command.args(&self.args);
         let keeps_state = matches!(
             command_name,
-            Some("apply" | "backup" | "history" | "pause" | "push" | "source" | "status")
+            Some("apply" | "backup" | "history" | "pause" | "plan" | "push" | "source" | "status")
         );
         let named = self.args.iter().any(|argument| {
             argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")

@@ -154,7 +154,7 @@ impl ApplyContext {
     }
 
     /// Records that a manifest was refused, unless the call would not have recorded a run.
-    async fn record_refusal(&self, session: &Session, source: &ManifestSource, errors: &str) {
+    pub(super) async fn record_refusal(&self, session: &Session, source: &ManifestSource, errors: &str) {
         let Self { arguments, console, .. } = self;
         if arguments.noop || arguments.render || self.declared.is_some() {
             return;

@@ -43,7 +43,7 @@ impl ApplyContext {
         let is_json = matches!(arguments.run.output.format, ReportFormat::Json | ReportFormat::Jsonl);
         let emits_json = is_json || has_events_file;
         let defaults = RunOptions::default();
-        RunOptions {
+        self.planned_options(RunOptions {
             only: arguments.only.clone(),
             skip: arguments.skip.clone(),
             fail_on_error: arguments.fail_on_error,
@@ -58,8 +58,9 @@ impl ApplyContext {
                 RecordFormat::Changes => RecordDetail::Changes,
                 RecordFormat::Full => RecordDetail::Full,
             },
+            plan: None,
             canceller: shared.canceller.clone(),
-        }
+        })
     }
 
     /// Applies the manifests in their order, and ends the report and the records.

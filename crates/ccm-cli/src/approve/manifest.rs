@@ -72,7 +72,7 @@ pub(crate) fn key_name(key: &SigningKey) -> String {
 }
 
 /// Returns the approvers of this machine; `None` on a machine that has none, such as that of a developer.
-fn approvers(console: &Console, session: &Session) -> CommandResult<Option<Approvers>> {
+pub(super) fn approvers(console: &Console, session: &Session) -> CommandResult<Option<Approvers>> {
     match session.governance().approvers() {
         Ok(approvers) => Ok(Some(approvers)),
         Err(ApproversError::Missing { path, .. } | ApproversError::Empty { path, .. }) => {

@@ -22,6 +22,8 @@ Examples:
   ccm apply site.yaml --only file#/etc/motd -v     apply one resource and what it requires
   ccm apply site.yaml --skip exec#migrate          apply all but one resource
   ccm apply site.yaml --data web.port=8080         with another value
+  ccm apply --noop --plan-out web.plan site.yaml   write what would change, for an approval
+  ccm apply --plan web.plan                        make exactly these changes
   ccm apply base.yaml web.yaml                     apply several manifests, one after another
   ccm apply --from https://example.com/base.release --signers /etc/ccm/signers
   ssh web1 ccm apply - < site.yaml                 on another machine
@@ -37,8 +39,8 @@ const OUTPUT: &str = "Format of the output: the report, lines for a log, a line 
 pub(crate) struct ApplyArguments {
     /// Manifests, which are applied in this order; `-` reads one from standard input
     #[arg(value_name = "MANIFEST", num_args = 1..)]
-    #[cfg_attr(feature = "archive", arg(required_unless_present = "from"))]
-    #[cfg_attr(not(feature = "archive"), arg(required = true))]
+    #[cfg_attr(feature = "archive", arg(required_unless_present_any = ["from", "plan"]))]
+    #[cfg_attr(not(feature = "archive"), arg(required_unless_present = "plan"))]
     pub manifests: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -87,6 +89,22 @@ pub(crate) struct ApplyArguments {
     /// Apply only manifests that an approver has signed
     #[arg(long)]
     pub require_signed: bool,
+
+    /// With --noop: also write what would change into this file, as a plan that can be approved and applied
+    #[arg(long, value_name = "FILE", requires = "noop", conflicts_with = "render")]
+    pub plan_out: Option<PathBuf>,
+
+    /// Make exactly the changes of this plan, or none if anything differs; MANIFEST is by default that of the plan
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["noop", "confirm", "render", "monitor_only", "verify_idempotent"]
+    )]
+    pub plan: Option<PathBuf>,
+
+    /// Apply only a plan that an approver has signed
+    #[arg(long)]
+    pub require_plan: bool,
 
     #[command(flatten)]
     pub values: ValueArguments,

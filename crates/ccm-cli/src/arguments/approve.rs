@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::parsers::lifetime;
-use super::{DataArguments, EnvironmentArguments, FactArguments, OutputArguments, SizeArguments};
+use super::{
+    DataArguments, EnvironmentArguments, FactArguments, OutputArguments, SizeArguments, StateArguments,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +16,7 @@ Examples:
   ccm approve 7K3F --signature 7K3F.sig            with a signature from another machine
   ccm approve 7K3F --uses 10 --for 1h              the same action, ten times
   ccm approve 7K3F --rule restarts --uses 10       whatever this rule alone asks for, ten times
+  ccm approve --plan web.plan                      show the changes of a plan, ask, and sign
   ccm approve --manifest site.yaml --until 30d     sign a manifest with everything that belongs to it
 
 Exit codes: 0 approved, 1 not approved.
@@ -24,12 +27,22 @@ Documentation: /usr/share/doc/ccm/use/approvals.md, or docs/use/approvals.md";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ApproveArguments {
     /// Code of what waits for an approval, as `ccm approvals` shows it
-    #[arg(value_name = "CODE", required_unless_present = "manifest", conflicts_with = "manifest")]
+    #[arg(value_name = "CODE", required_unless_present_any = ["manifest", "plan"], conflicts_with = "manifest")]
     pub code: Option<String>,
 
     /// Sign this manifest, with every file that belongs to it
     #[arg(long, value_name = "MANIFEST", requires = "until")]
     pub manifest: Option<PathBuf>,
+
+    /// Sign this plan: exactly its changes are approved
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "code", "manifest", "until", "also", "export", "valid", "uses", "rule", "data", "hiera", "fact", "facts"
+        ]
+    )]
+    pub plan: Option<PathBuf>,
 
     /// Time for which the signed manifest may be applied, such as 30d or 90s
     #[arg(long, value_name = "DURATION", value_parser = lifetime, requires = "manifest")]
@@ -78,6 +91,9 @@ pub(crate) struct ApproveArguments {
 
     #[command(flatten)]
     pub limits: SizeArguments,
+
+    #[command(flatten)]
+    pub state: StateArguments,
 }
 
 #[derive(Debug, Args)]

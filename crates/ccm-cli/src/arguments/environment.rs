@@ -7,7 +7,7 @@ use std::time::Duration;
 use ccm_runtime::model::escape_control;
 
 use super::parsers::{runs, wait};
-use super::{Arguments, BackupCommand, CliCommand, InnerCommands, StateArguments, TimerCommand};
+use super::{Arguments, BackupCommand, CliCommand, InnerCommands, PlanCommand, StateArguments, TimerCommand};
 
 /// Variable whose value is not a value of its option.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,6 +63,9 @@ impl CliCommand {
             Self::History(history) => Some(&mut history.state),
             Self::Status(status) => Some(status.state_arguments()),
             Self::Pause(pause) => Some(&mut pause.state),
+            Self::Approve(approve) => Some(&mut approve.state),
+            Self::Plan(InnerCommands(PlanCommand::Show(show))) => Some(&mut show.state),
+            Self::Plan(InnerCommands(PlanCommand::Diff(diff))) => Some(&mut diff.state),
             Self::Backup(InnerCommands(BackupCommand::List(list))) => Some(&mut list.state),
             Self::Backup(InnerCommands(BackupCommand::Restore(restore))) => Some(&mut restore.state),
             Self::Backup(InnerCommands(BackupCommand::Prune(prune))) => Some(&mut prune.state),
@@ -88,7 +91,6 @@ impl CliCommand {
             | Self::Graph(_)
             | Self::Policy(_)
             | Self::Approvals(_)
-            | Self::Approve(_)
             | Self::Audit(_)
             | Self::Check(_)
             | Self::Resource(_)
@@ -163,6 +165,9 @@ mod tests {
             ("history", true),
             ("status", true),
             ("pause", true),
+            ("plan show web.plan", true),
+            ("plan diff web.plan", true),
+            ("approve 7K3F", true),
             ("backup list", true),
             ("backup restore /etc/motd", true),
             ("backup prune --keep 1", true),

@@ -52,7 +52,10 @@ fn with_own_command(mut error: Error, is_file: impl Fn(&Path) -> bool) -> Error 
         && outer != "help"
     {
         let inner = FOREIGN_INNER_COMMANDS.iter().find(|(of, foreign, _)| of == outer && foreign == name);
-        let Some((_, _, instead)) = inner else { return error };
+        // Other tools show what would change with `plan MANIFEST`.
+        let is_manifest_of_plan = outer == "plan" && error.get(ContextKind::SuggestedSubcommand).is_none();
+        let instead = inner.map(|(_, _, instead)| *instead);
+        let Some(instead) = instead.or(is_manifest_of_plan.then_some(SHOW)) else { return error };
         error.remove(ContextKind::SuggestedSubcommand);
         return with_tip(error, format!("write `{instead}`"));
     }

@@ -1,8 +1,7 @@
 //! Commands and options of other tools, each with what to write in ccm instead.
 
 /// Commands of other tools, each with what to write instead.
-pub(super) const FOREIGN_COMMANDS: [(&str, &str); 40] = [
-    ("plan", SHOW),
+pub(super) const FOREIGN_COMMANDS: [(&str, &str); 39] = [
     ("noop", SHOW),
     ("dry-run", SHOW),
     ("preview", SHOW),

@@ -102,6 +102,11 @@ pub(crate) struct FromArguments {
 
 #[cfg(feature = "archive")]
 impl FromArguments {
+    /// Returns `true` if a source is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// Returns `true` for a source whose versions nobody has to sign. What `ccm push` sends comes from whoever may log in.
     pub(crate) fn is_unsigned(&self) -> bool {
         let is_given = self.from.as_deref().is_some_and(|from| !is_push_address(from));
@@ -131,6 +136,11 @@ pub(crate) struct FromArguments {}
 #[cfg(not(feature = "archive"))]
 #[expect(clippy::unused_self, reason = "other builds have a source")]
 impl FromArguments {
+    /// Returns `true` if a source is given: never.
+    pub(crate) fn is_given(&self) -> bool {
+        false
+    }
+
     /// Returns the address of the source: none.
     pub(crate) fn address(&self) -> Option<String> {
         None

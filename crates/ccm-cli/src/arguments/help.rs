@@ -33,7 +33,7 @@ pub(crate) fn shortened(command: Command) -> Command {
 
 /// Headings with their commands, the most used first.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Every day", &["apply", "ensure", "session", "validate", "init", "timer", "pause", "backup"]),
+    ("Every day", &["apply", "ensure", "session", "validate", "init", "plan", "timer", "pause", "backup"]),
     (
         "Looking",
         &[

@@ -87,8 +87,8 @@ const LOCK_WAIT: &str =
     "Time to wait for another run to end [default: a sixth of the time between two runs, at most 5m]";
 
 /// Options of `ccm apply` for a person at a terminal.
-pub(crate) const NOT_FOR_TIMERS: [&str; 6] =
-    ["quiet", "render", "verify_idempotent", "json", "output", "confirm"];
+pub(crate) const NOT_FOR_TIMERS: [&str; 9] =
+    ["quiet", "render", "verify_idempotent", "json", "output", "confirm", "plan_out", "plan", "require_plan"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -103,6 +103,9 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 6] =
     mut_arg("honour_pause", |argument| argument.hide(true)),
     mut_arg("confirm", |argument| argument.hide(true)),
     mut_arg("render", |argument| argument.hide(true)),
+    mut_arg("plan_out", |argument| argument.hide(true)),
+    mut_arg("plan", |argument| argument.hide(true)),
+    mut_arg("require_plan", |argument| argument.hide(true)),
     mut_arg("verify_idempotent", |argument| argument.hide(true)),
     mut_arg("output", |argument| argument.hide(true)),
     mut_arg("json", |argument| argument.hide(true)),

@@ -18,6 +18,7 @@ use ccm_shell::{ShellDialect, ShellSpan};
 
 use super::asking::{ApprovalDesk, Question};
 use super::lookup::{CachedMachine, MachineLookup, UnseenMachine};
+use super::planned_questions::PlannedQuestions;
 use super::reasons::{recorded_verdict, refusal_text};
 use crate::audit::{ApprovalEvent, VerdictSlot};
 use crate::governance::{Governance, GovernanceNotice};
@@ -47,6 +48,10 @@ pub struct GovernedManifest<'s> {
     pub signature: Option<&'s ManifestSignature>,
     /// Id of the intent by which the whole manifest was approved, and whose use is on record.
     pub approved: Option<&'s str>,
+    /// Name of the approved plan that the run follows, and the approver. It answers every question of the policy.
+    pub plan: Option<(&'s str, &'s str)>,
+    /// Questions about changes, which are left to the approval of the plan that is made of the run.
+    pub planned: Option<&'s PlannedQuestions>,
 }
 
 /// Values for conditions of rules during a run.
@@ -101,6 +106,15 @@ impl<'s> PolicyGate<'s> {
     fn is_signed(&self) -> bool {
         if let Some(intent) = self.manifest.approved {
             self.verdicts.approve(intent);
+            return true;
+        }
+        if let Some((plan, approver)) = self.manifest.plan {
+            self.verdicts.approve(plan);
+            if !self.has_used_signature.replace(true) {
+                let (intent, reason) = (plan.to_owned(), Some("approved plan".to_owned()));
+                let approver = Some(approver.to_owned());
+                self.verdicts.add([ApprovalEvent { intent, event: "used", approver, reason }]);
+            }
             return true;
         }
         let signature =
@@ -167,7 +181,9 @@ impl<'s> PolicyGate<'s> {
         let resource = request.resource.id().to_string();
         let judged = (&decision, &analysis);
         self.verdict(policy, &resource, judged, command.sensitive, request.noop, |question| {
-            self.desk(policy).ask_command(request, question)
+            let planned = self.manifest.planned.filter(|_| question.noop);
+            let left = planned.and_then(|planned| planned.answer(request.change.is_none()));
+            left.unwrap_or_else(|| self.desk(policy).ask_command(request, question))
         })
     }
 
@@ -188,7 +204,9 @@ impl<'s> PolicyGate<'s> {
         let is_sensitive = !analysis.commands.is_empty() && is_sensitive(request);
         let judged = (&decision, &analysis);
         self.verdict(policy, &id.to_string(), judged, is_sensitive, request.noop, |question| {
-            self.desk(policy).ask_change(request, question)
+            let planned = self.manifest.planned.filter(|_| question.noop);
+            let left = planned.and_then(|planned| planned.answer(false));
+            left.unwrap_or_else(|| self.desk(policy).ask_change(request, question))
         })
     }
 }

@@ -220,10 +220,10 @@ impl FoundPolicy {
     }
 
     /// Returns `true` if the policy is not signed, and has no setting that a run needs before it asks about a command:
-    /// the policy requires no signed manifest, and says nothing about the audit log. The names of these settings would be
+    /// the policy requires no signed manifest and no plan, and says nothing about the audit log. The names of these settings would be
     /// in the text, unless a double-quoted scalar writes them with escapes.
     pub(crate) fn has_no_run_settings(&self) -> bool {
-        const MARKS: [&str; 7] = ["audit", "signed", r"\x", r"\u", r"\U", "\\\n", "\\\r"];
+        const MARKS: [&str; 8] = ["audit", "signed", "plan", r"\x", r"\u", r"\U", "\\\n", "\\\r"];
         let PolicyFiles { main, fragments, own } = &self.files;
         let mut texts = main.iter().chain(fragments).chain(own).map(|file| &file.text);
         self.signature.is_none() && texts.all(|text| !MARKS.iter().any(|mark| text.contains(mark)))

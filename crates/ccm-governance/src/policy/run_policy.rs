@@ -38,6 +38,11 @@ impl RunPolicy<'_> {
         self.checked.is_some_and(|checked| checked.policy.apply_settings().signed.is_some())
     }
 
+    /// Returns `true` if only approved plans are applied.
+    pub fn requires_plan(self) -> bool {
+        self.checked.is_some_and(|checked| checked.policy.apply_settings().plan.is_some())
+    }
+
     /// Returns `true` if nothing may happen without a record.
     pub fn requires_record(self) -> bool {
         self.checked.is_some_and(|checked| requires_record(&checked.policy))

@@ -99,6 +99,8 @@ section! {
         guard: GuardMode { default: Some("`standard`") },
         /// `required` applies only manifests with a signature.
         signed: SignatureLocation as Option<Span>,
+        /// `required` applies only plans that an approver has signed. Noop is free.
+        plan: SignatureLocation as Option<Span>,
         /// Time in which a request for approval can be approved.
         pending: PositiveDuration as Option<Duration> { default: Some("24h") },
         /// Time in which an approval can be used.

@@ -164,6 +164,12 @@ impl Finding {
         Self { kind: COMMAND_KIND, hints, ..found }
     }
 
+    /// Builds the finding of a difference from a plan. `kind` names the difference.
+    pub fn of_plan(kind: &'static str, message: String) -> Self {
+        let found = Self::error(ccm_model::DiagnosticKind::Missing, message);
+        Self { kind, ..found }
+    }
+
     /// Builds the finding of an error without a location.
     pub fn error(kind: ccm_model::DiagnosticKind, message: String) -> Self {
         Self::of(&Diagnostic::without_location(kind, message), &SourceMap::default())

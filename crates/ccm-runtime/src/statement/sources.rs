@@ -14,7 +14,7 @@ use crate::manifest::LoadedManifest;
 
 impl LoadedManifest<'_> {
     /// Reads the files that the resources copy or extract. A path that depends on results of the run is not known.
-    pub(super) fn local_sources(&self) -> Result<LocalSources, ManifestSignatureError> {
+    pub(crate) fn local_sources(&self) -> Result<LocalSources, ManifestSignatureError> {
         let mut found = LocalSources::default();
         let managed = self.managed_paths();
         for (index, resource) in self.catalog.resources.iter().enumerate() {

@@ -22,6 +22,7 @@ mod judged;
 mod loading;
 mod memory;
 mod pending;
+mod plans;
 mod policy;
 mod redaction;
 mod reference_names;

@@ -1,0 +1,73 @@
+//! Key of the digests in the plans of a machine.
+
+use std::fmt;
+
+use ccm_model::sha256;
+
+/// Length of a block of SHA-256 in bytes.
+const BLOCK: usize = 64;
+
+/// Secret of a machine, without which nobody can guess a state or a value from its digest.
+#[derive(Clone)]
+pub(crate) struct PlanKey([u8; 32]);
+
+impl PlanKey {
+    pub(crate) fn new(secret: [u8; 32]) -> Self {
+        Self(secret)
+    }
+
+    /// Returns the keyed digest of parts, of which each has its length beside it. `subject` keeps digests of different things
+    /// apart.
+    pub(crate) fn digest(&self, subject: &str, parts: &[&[u8]]) -> String {
+        let mut message = Vec::new();
+        for part in std::iter::once(subject.as_bytes()).chain(parts.iter().copied()) {
+            message.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            message.extend_from_slice(part);
+        }
+        // An inner and an outer hash, as in HMAC, whose inner digest is text here.
+        let inner = sha256(&[&self.padded(0x36)[..], &message].concat());
+        sha256(&[&self.padded(0x5c)[..], inner.as_bytes()].concat())
+    }
+
+    /// Returns the name of the key, which does not reveal it.
+    pub(crate) fn name(&self) -> String {
+        self.digest("name of the key", &[])[..16].to_owned()
+    }
+
+    fn padded(&self, pad: u8) -> [u8; BLOCK] {
+        let mut block = [pad; BLOCK];
+        for (byte, secret) in block.iter_mut().zip(self.0) {
+            *byte ^= secret;
+        }
+        block
+    }
+}
+
+impl fmt::Debug for PlanKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PlanKey").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_belongs_to_one_key_one_subject_and_its_parts() {
+        let (one, other) = (PlanKey::new([1; 32]), PlanKey::new([2; 32]));
+        let digest = one.digest("state", &[b"4711"]);
+        assert_eq!(one.digest("state", &[b"4711"]), digest);
+        for different in [
+            other.digest("state", &[b"4711"]),
+            one.digest("data", &[b"4711"]),
+            one.digest("state", &[b"47", b"11"]),
+            one.digest("stat", &[b"e4711"]),
+            sha256(b"4711"),
+        ] {
+            assert_ne!(different, digest);
+        }
+        assert_ne!(one.name(), other.name());
+        assert_eq!(format!("{one:?}"), "PlanKey { .. }");
+    }
+}

@@ -262,10 +262,8 @@ impl ActiveRun<'_> {
             plan,
             ..
         } = self;
-        let plan = &*plan;
-        let witness = plan.witness();
-        let session = manifest.session;
-        let identity = record.identity().clone();
+        let (plan, witness) = (&*plan, plan.witness());
+        let (session, identity) = (manifest.session, record.identity().clone());
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let signed_sources =

@@ -50,7 +50,8 @@ pub(crate) fn render(template: &str, page: &impl Serialize) -> Result<String, Pa
     let style_digest = format!("sha256-{}", encode_base64(&Sha256::digest(STYLE.as_bytes())));
     let values =
         Value::from(Serde(&PageValues { style: STYLE, picture_style: PICTURE_STYLE, style_digest, page }));
-    Ok(environment.get_template(template)?.render(values)?)
+    // Templates leave out the last line end.
+    Ok(environment.get_template(template)?.render(values)? + "\n")
 }
 
 /// Writes a value of a template.

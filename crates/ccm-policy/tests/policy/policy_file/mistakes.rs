@@ -29,7 +29,7 @@ fn values_of_another_form_lead_to_the_right_one() {
         ),
         (
             "callers: {apply: audit}\n",
-            "2:18 expected settings of the caller, found the text `audit` | write a map such as `{guard: …}`; the keys are `guard`, `signed`, `pending` and `valid`",
+            "2:18 expected settings of the caller, found the text `audit` | write a map such as `{guard: …}`; the keys are `guard`, `signed`, `plan`, `pending` and `valid`",
         ),
         (
             "workspace: /srv\n",

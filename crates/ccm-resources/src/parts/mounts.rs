@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,20 +13,23 @@ use ccm_model::{Failure, FailureKind};
 const MOUNTS: &str = "/proc/self/mountinfo";
 /// Maximum size of the table.
 const MAX_TABLE: u64 = 64 << 20;
+/// It stands before what the file system says of itself.
+const SEPARATOR: &str = " - ";
 
-/// File systems in the order in which they were mounted.
+/// File systems in the order in which they were mounted. A line is taken apart when its file system is asked for: a
+/// machine may have thousands.
 #[derive(Debug, Default)]
 pub(crate) struct MountTable {
-    mounted: Vec<Rc<MountedFilesystem>>,
+    text: String,
     /// By the directory that they are mounted on.
     on: HashMap<String, MountLayers>,
 }
 
 /// File systems on one directory.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct MountLayers {
-    /// Position of the one that is mounted over the others.
-    last: usize,
+    /// Line of the one that is mounted over the others.
+    last: Range<usize>,
     count: usize,
 }
 
@@ -54,26 +58,34 @@ impl MountTable {
     pub(crate) fn read() -> Result<Self, Failure> {
         match read_at_most(Some(Path::new(MOUNTS)), MAX_TABLE) {
             // No manifest names a directory whose name is not text.
-            Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),
+            Ok(bytes) => Ok(Self::new(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(Failure::from_error(FailureKind::Read, &error)
                 .because_of(format!("the mounted file systems can't be read from {MOUNTS}"))),
         }
     }
 
-    fn parse(text: &str) -> Self {
-        let mounted: Vec<_> = text.lines().filter_map(MountedFilesystem::parse).map(Rc::new).collect();
-        let mut on: HashMap<String, MountLayers> = HashMap::with_capacity(mounted.len());
-        for (last, filesystem) in mounted.iter().enumerate() {
-            let layers = on.entry(filesystem.mount_point.clone()).or_default();
-            *layers = MountLayers { last, count: layers.count + 1 };
+    fn new(text: String) -> Self {
+        let mut on: HashMap<String, MountLayers> = HashMap::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let last = start..start + line.len();
+            start = last.end;
+            if let Some(mount_point) = mount_point(line).filter(|_| line.contains(SEPARATOR)) {
+                let layers = on.entry(mount_point).or_default();
+                *layers = MountLayers { last, count: layers.count + 1 };
+            }
         }
-        Self { mounted, on }
+        Self { text, on }
+    }
+
+    fn last(&self, layers: &MountLayers) -> Option<MountedFilesystem> {
+        MountedFilesystem::parse(self.text[layers.last.clone()].trim_end_matches('\n'))
     }
 
     /// Returns the file system that is mounted on a directory, the last one if there are several.
-    pub(crate) fn on(&self, mount_point: &str) -> Option<&Rc<MountedFilesystem>> {
-        self.on.get(mount_point).map(|layers| &self.mounted[layers.last])
+    pub(crate) fn on(&self, mount_point: &str) -> Option<MountedFilesystem> {
+        self.last(self.on.get(mount_point)?)
     }
 
     /// Returns the number of file systems that are mounted on a directory, one over the other.
@@ -82,16 +94,14 @@ impl MountTable {
     }
 
     /// Returns the file system that a path is in.
-    pub(crate) fn containing(&self, path: &str) -> Option<&MountedFilesystem> {
-        let is_above = |mounted: &&MountedFilesystem| Path::new(path).starts_with(&mounted.mount_point);
-        let mounted = self.mounted.iter().map(|mounted| &**mounted);
-        mounted.filter(is_above).max_by_key(|mounted| mounted.mount_point.len())
+    pub(crate) fn containing(&self, path: &str) -> Option<MountedFilesystem> {
+        Path::new(path).ancestors().find_map(|directory| self.on(directory.to_str()?))
     }
 }
 
 impl MountedFilesystem {
     fn parse(line: &str) -> Option<Self> {
-        let (mount, filesystem) = line.split_once(" - ")?;
+        let (mount, filesystem) = line.split_once(SEPARATOR)?;
         let mut mount = mount.split(' ').skip(2);
         let number = mount.next()?.to_owned();
         let mut mount = mount.skip(1);
@@ -111,6 +121,11 @@ impl MountedFilesystem {
     pub(crate) fn is_read_only(&self) -> bool {
         self.options.split(',').chain(self.super_options.split(',')).any(|option| option == "ro")
     }
+}
+
+/// Returns the directory that the file system of a line is mounted on.
+fn mount_point(line: &str) -> Option<String> {
+    line.split(' ').nth(4).map(unescaped)
 }
 
 /// Decodes a field of the table.
@@ -135,8 +150,9 @@ mod tests {
 
     #[test]
     fn last_filesystem_on_a_directory_counts() {
-        let table = MountTable::parse(TABLE);
-        assert_eq!(table.on("/mnt/a b").map(|mounted| &*mounted.source), Some("other"));
+        let table = MountTable::new(TABLE.to_owned());
+        assert_eq!(table.on("/mnt/a b").map(|mounted| mounted.source).as_deref(), Some("other"));
+        assert_eq!(table.layers("/mnt/a b"), 2);
         assert_eq!(table.on("/mnt"), None);
         let root = table.on("/").expect("the root");
         assert_eq!((&*root.source, &*root.fstype, &*root.options), ("/dev/vda", "ext4", "rw,relatime"));
@@ -144,8 +160,8 @@ mod tests {
 
     #[test]
     fn paths_are_in_the_nearest_filesystem() {
-        let table = MountTable::parse(TABLE);
-        let is_read_only = |path: &str| table.containing(path).is_some_and(MountedFilesystem::is_read_only);
+        let table = MountTable::new(TABLE.to_owned());
+        let is_read_only = |path: &str| table.containing(path).is_some_and(|mounted| mounted.is_read_only());
         assert!(is_read_only("/proc/sys/net") && !is_read_only("/proc/1") && !is_read_only("/procs"));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct MountState {
     /// Failure of mounting or unmounting, because a stranger could lead the programs elsewhere.
     pub refusal: Option<Failure>,
     /// File system that is mounted on the directory.
-    pub mounted: Option<Rc<MountedFilesystem>>,
+    pub mounted: Option<MountedFilesystem>,
     /// Number of file systems that are mounted on the directory, one over the other.
     pub layers: usize,
     /// The mounted file system is another one than the desired one.

@@ -46,11 +46,12 @@ impl Export for MountType {
     ) -> Result<Option<ExportedState>, NotExported> {
         let fstab = Fstab::of(context).await?;
         let mounts = MountTable::of(context).await?;
-        let mounted = mounts.on(name);
+        let is_mounted = mounts.layers(name) > 0;
         let [line, others @ ..] = fstab.lines(name) else {
-            return match mounted {
-                None => Ok(None),
-                Some(_) => Err(no_form(format!("\"{name}\" is mounted, and not in /etc/fstab"))),
+            return if is_mounted {
+                Err(no_form(format!("\"{name}\" is mounted, and not in /etc/fstab")))
+            } else {
+                Ok(None)
             };
         };
         if !others.is_empty() {
@@ -69,6 +70,6 @@ impl Export for MountType {
         let state = state.with_some("options", (options != DEFAULTS).then_some(options));
         let number = |number: u8| (number != 0).then_some(number);
         let state = state.with_some("dump", number(line.dump)).with_some("pass", number(line.pass));
-        Ok(Some(if mounted.is_some() { state } else { state.ensure("unmounted") }))
+        Ok(Some(if is_mounted { state } else { state.ensure("unmounted") }))
     }
 }

@@ -44,7 +44,7 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
         let directory = point.real.to_string_lossy().into_owned();
         let real = |path: &str| walked(path, &table, context).real;
         let spelling = fstab.spelling(&mount.mount_point, real).to_owned();
-        let mounted = table.on(&directory).cloned();
+        let mounted = table.on(&directory);
         let layers = table.layers(&directory);
         let line = fstab.lines(&spelling).first();
         // The source of a bind mount is the device of the file system, not the directory.
@@ -151,7 +151,7 @@ impl Provider<Object<DesiredMount>> for UtilLinux {
 fn walked(mount_point: &str, table: &MountTable, context: &Context<'_>) -> WalkedPath {
     let (path, files) = (Path::new(mount_point), context.host.files);
     let found = WalkedPath::of(path, FOR_PROGRAM, files);
-    let is_mounted = found.real.to_str().is_some_and(|path| table.on(path).is_some());
+    let is_mounted = found.real.to_str().is_some_and(|path| table.layers(path) > 0);
     if is_mounted || found.refusal.is_some() { found } else { WalkedPath::of(path, FOLLOWED, files) }
 }
 

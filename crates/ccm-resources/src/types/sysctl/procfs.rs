@@ -123,12 +123,12 @@ async fn read(parameter: &DesiredParameter, context: &Context<'_>) -> Result<Par
         let mounts = MountTable::of(context).await?;
         let mount = path.to_str().and_then(|path| mounts.containing(path));
         let info = files.inspect(&path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-        state.obstacle = match mount.filter(|mount| mount.is_read_only()) {
+        state.obstacle = match mount.filter(MountedFilesystem::is_read_only) {
             _ if info.target.is_some_and(|file| file.mode & WRITABLE == 0) => {
                 Some(ParameterObstacle::Reported)
             }
             Some(MountedFilesystem { mount_point, .. }) => {
-                Some(ParameterObstacle::ReadOnlyMount(mount_point.clone()))
+                Some(ParameterObstacle::ReadOnlyMount(mount_point))
             }
             None => None,
         };

@@ -29,13 +29,11 @@ fn decisions_match_the_table() {
         let (count, line) = lines.strip_prefix("2*").map_or((1, lines), |line| (2, line));
         let line =
             line.split_once(':').map(|(device, options)| format!("{device} /srv ext4 {options} 0 2\n"));
-        let mounted = mounted.split_once(':').map(|(device, options)| {
-            Rc::new(MountedFilesystem {
-                source: device.to_owned(),
-                fstype: "ext4".to_owned(),
-                options: options.to_owned(),
-                ..MountedFilesystem::default()
-            })
+        let mounted = mounted.split_once(':').map(|(device, options)| MountedFilesystem {
+            source: device.to_owned(),
+            fstype: "ext4".to_owned(),
+            options: options.to_owned(),
+            ..MountedFilesystem::default()
         });
         let state = MountState {
             fstab: Rc::new(Fstab::parse(TextFile::of(line.unwrap_or_default().repeat(count)))),

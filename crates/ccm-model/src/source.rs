@@ -83,7 +83,7 @@ pub struct Source {
 }
 
 /// Size of the parts of a text whose lines are counted once, because a long text may have many errors.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 4 << 10;
 
 impl Source {
     /// Returns line and column of a byte offset.

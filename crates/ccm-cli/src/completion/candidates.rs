@@ -130,11 +130,10 @@ mod tests {
     use crate::arguments::whole_command;
 
     /// Returns the candidates at the end of a line, without descriptions.
-    fn candidates(line: &str) -> String {
-        let root = whole_command();
+    fn candidates(root: &Command, line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().expect("a word");
-        let cursor = LineCursor::of(&root, before, current);
+        let cursor = LineCursor::of(root, before, current);
         match Candidates::at(&cursor, current, |_, _| None) {
             Candidates::Words(words) => {
                 words.into_iter().map(|found| found.word).collect::<Vec<_>>().join(" ")
@@ -145,6 +144,7 @@ mod tests {
 
     #[test]
     fn candidates_come_from_the_definition() {
+        let root = whole_command();
         for (line, expected) in [
             ("backup ", "list restore prune help"),
             ("apply ", "Files"),
@@ -170,7 +170,7 @@ mod tests {
             ("backup list x ", "--output --json --verbose --help --state-dir"),
             ("backup list /etc/motd --o", "--output --json --verbose --help --state-dir"),
         ] {
-            let found = candidates(line);
+            let found = candidates(&root, line);
             let mut found: Vec<&str> = found.split(' ').collect();
             let mut expected: Vec<&str> = expected.split(' ').collect();
             if line.ends_with('-') || line.starts_with("backup list") || line.starts_with("schema") {
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn hidden_commands_and_impossible_options_are_left_out() {
-        let commands = candidates("");
+        let root = whole_command();
+        let commands = candidates(&root, "");
         assert!(commands.starts_with("apply ensure session validate graph "), "{commands}");
         assert!(commands.contains(" hiera data "), "{commands}");
         assert!(!commands.contains("__"), "{commands}");
@@ -198,22 +199,24 @@ mod tests {
             ("history --", "--manifest", true),
             ("history last --", "--manifest", false),
         ] {
-            let found = candidates(line).split(' ').any(|found| found == option);
-            assert_eq!(found, expected, "{line} {option}: {}", candidates(line));
+            let candidates = candidates(&root, line);
+            let found = candidates.split(' ').any(|found| found == option);
+            assert_eq!(found, expected, "{line} {option}: {candidates}");
         }
     }
 
     #[test]
     fn every_command_has_candidates_for_its_options() {
-        fn check(command: &Command, line: &str) {
+        fn check(root: &Command, command: &Command, line: &str) {
             for argument in command.get_arguments().filter_map(Arg::get_long) {
-                candidates(&format!("{line}--{argument} --"));
-                candidates(&format!("{line}--{argument} "));
+                candidates(root, &format!("{line}--{argument} --"));
+                candidates(root, &format!("{line}--{argument} "));
             }
             for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
-                check(child, &format!("{line}{} ", child.get_name()));
+                check(root, child, &format!("{line}{} ", child.get_name()));
             }
         }
-        check(&whole_command(), "");
+        let root = whole_command();
+        check(&root, &root, "");
     }
 }

@@ -117,11 +117,11 @@ fn empty_lines_in_a_ledger_need_no_extra_memory() {
     let scratch = Scratch::in_memory();
     let file = scratch.state().join("refreshes/a.ledger");
     fs::create_dir_all(scratch.state().join("refreshes")).expect("a directory");
-    fs::write(&file, "\n".repeat(16 << 20)).expect("a ledger");
+    fs::write(&file, "\n".repeat(4 << 20)).expect("a ledger");
     let called = ccm(&scratch, &["status", "--pending"]).after("ulimit -d 65536").run();
     assert!(called.code == 0 && called.stdout.contains("line 1 is not a header"), "{}", called.shown());
     let header = r#"{"protocol":"io.choria.ccm.v1.ledger","version":1,"manifest":"a"}"#;
-    fs::write(&file, format!("{header}{}", "\n".repeat(16 << 20))).expect("a ledger");
+    fs::write(&file, format!("{header}{}", "\n".repeat(4 << 20))).expect("a ledger");
     let called = ccm(&scratch, &["status", "--pending"]).after("ulimit -d 65536").run();
     assert!(called.code == 0 && called.stdout.contains("line 2 is not a record"), "{}", called.shown());
 }

@@ -37,6 +37,38 @@ fn a_plan_changes_nothing_and_shows_the_difference_once_for_each_group() {
 }
 
 #[test]
+fn a_page_shows_all_hosts_each_set_of_changes_once() {
+    let scratch = site(&["web1", "web2", "db1", "dead1"]);
+    scratch.write("hosts/db1/data/motd", "Welcome\n");
+    let called = push(&scratch, &["--html", "push.html", "@all", "site/site.yaml"]).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    // The report is printed as well.
+    assert!(called.stdout.ends_with("4 hosts: 2 changed, 1 unchanged, 1 not reached\n"), "{}", called.stdout);
+    let page = scratch.read("push.html").expect("a page");
+    for part in [
+        "4 hosts: 2 changed, 1 unchanged, 1 not reached</p>",
+        "site/site.yaml</p>",
+        ">2 hosts: 1 change</h3>",
+        ">web1</a></li>",
+        "<span class=\"add\">+Welcome</span>",
+        ">1 host: unchanged</h3>",
+        "> dead1</h3>",
+        "not reached: ssh did not connect</p>",
+        "Connection refused</p>",
+        "dead1 true` shows why",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert_eq!(page.matches("+Welcome").count(), 1, "{page}");
+    assert!(!page.contains("<script"), "{page}");
+    // Standard output gets it in place of the report.
+    let called = push(&scratch, &["-q", "--noop", "--html", "-", "web1", "site/site.yaml"]).run();
+    assert!(called.code == 0 && called.stdout.starts_with("<!doctype html>"), "{}", called.shown());
+    let is_whole = called.stdout.contains("What would be done") && called.stdout.ends_with("</html>\n");
+    assert!(is_whole, "{}", called.stdout);
+}
+
+#[test]
 fn a_bundle_that_a_host_has_is_not_sent_again() {
     let scratch = site(&["web1"]);
     let run = || {

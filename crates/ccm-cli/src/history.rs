@@ -10,13 +10,13 @@ use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::report::{
     ExecutionError, FindError, History, MatchingRun, RunFilter, RunGraph, StoreError, StoredRun,
 };
-use ccm_runtime::{ExitCode, LocalZone, RunOutcome, StoredSummary, page, printed, write_private};
+use ccm_runtime::{ExitCode, LocalZone, RunOutcome, StoredSummary, page, printed};
 
 use crate::arguments::{HistoryArguments, HistoryFormat};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult};
 use crate::listeners::report_screen;
-use crate::write_hints::named_file_hint;
+use crate::page::write_page;
 use crate::{session, state};
 
 /// Number of slow resources, and of changes of a resource, that are listed by default.
@@ -135,13 +135,7 @@ impl View<'_> {
             page::machine_page(&past, &self.zone)
         };
         let page = page.map_err(|error| CommandError::of(&error))?;
-        if path == Path::new("-") {
-            return self.console.print(&page);
-        }
-        write_private(path, page.as_bytes()).map_err(|error| {
-            let message = format!("page {} can't be written", path.display());
-            CommandError::new(message).caused_by(&error).hints(named_file_hint(&error))
-        })?;
+        write_page(path, &page, self.console)?;
         Ok(ExitCode::Success)
     }
 

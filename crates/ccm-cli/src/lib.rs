@@ -41,6 +41,7 @@ mod inventory;
 mod listeners;
 mod manifest;
 mod mcp;
+mod page;
 mod pause;
 mod plan;
 mod policy;

@@ -4,6 +4,7 @@ mod command;
 mod document;
 mod ends;
 mod hosts;
+mod page;
 mod preparation;
 mod progress;
 mod report;
@@ -17,11 +18,13 @@ use ccm_push::{
 use ccm_runtime::ExitCode;
 use ccm_runtime::model::{Counts, RunSummary, StopCause};
 use ccm_runtime::process::signals::{Signal, Signals};
+use ccm_runtime::process::{Clock as _, SystemClock};
 use tokio::sync::watch;
 
 use crate::arguments::{DocumentFormat, PushArguments};
 use crate::console::Console;
 use crate::error::{CommandError, CommandResult, signal_code};
+use crate::page::{is_standard_output, write_page};
 use progress::Progress;
 
 /// Host of a push, and what has become of it.
@@ -72,14 +75,29 @@ pub(crate) fn run(arguments: &PushArguments, console: &Console) -> CommandResult
             }
             fleet = preparation::fleet(arguments, selection, console) => fleet?,
         };
+        let began = SystemClock::new().now();
         let (result, signal) = drive(arguments, fleet, &signals, console).await;
         let text = match arguments.output.format {
             DocumentFormat::Json => document::text(&result),
             DocumentFormat::Text => report::text(&result),
         };
-        console.print(&text)?;
+        let on_page = arguments.html.as_deref();
+        if !on_page.is_some_and(is_standard_output) {
+            console.print(&text)?;
+        }
+        if let Some(path) = on_page {
+            let page = page::text(&result, &subject(arguments), began);
+            write_page(path, &page.map_err(|error| CommandError::of(&error))?, console)?;
+        }
         Ok(signal.map_or_else(|| result.code(arguments.detailed_exitcodes), signal_code))
     })
+}
+
+/// Returns what is pushed, for people.
+fn subject(arguments: &PushArguments) -> String {
+    let of_source = || arguments.from.from.clone();
+    let manifest = arguments.manifest.as_ref().map(|path| path.display().to_string());
+    arguments.run.clone().or(manifest).or_else(of_source).unwrap_or_default()
 }
 
 /// Pushes to all hosts. Returns what has become of them, and the number of a signal that came meanwhile.

@@ -13,8 +13,9 @@ const STYLE: &str = include_str!("../templates/style.css");
 const PICTURE_STYLE: &str = include_str!("../templates/picture.css");
 
 /// Templates with their names.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("run.html", include_str!("../templates/run.html")),
+    ("hosts.html", include_str!("../templates/hosts.html")),
     ("card.html", include_str!("../templates/card.html")),
     ("machine.html", include_str!("../templates/machine.html")),
     ("head.html", include_str!("../templates/head.html")),

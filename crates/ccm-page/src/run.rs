@@ -14,24 +14,16 @@ use ccm_model::{EventLine, ResourceId, SummaryLine, TransactionLine};
 use ccm_report::{RecordedCheck, RunView};
 use serde::Serialize;
 
+use crate::card::{Card, Link};
 use crate::door::{PageError, render};
 use crate::outcome::Mark;
 use crate::picture::Drawing;
 use crate::text::anchor;
-use cards::Card;
 use comparison::Comparison;
 use head::Head;
 use rest::RestGroup;
 use strip::Strip;
 use timeline::Timeline;
-
-/// Link to the place of a resource.
-#[derive(Clone, Debug, Serialize)]
-struct Link {
-    mark: Mark,
-    anchor: String,
-    name: String,
-}
 
 /// Fact or value of the data.
 #[derive(Serialize)]

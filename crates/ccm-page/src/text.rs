@@ -6,6 +6,8 @@ use ccm_model::ResourceId;
 
 /// Maximum length of an anchor.
 const MAX_ANCHOR: usize = 200;
+/// Maximum length of a line or a value in characters.
+const MAX_LINE: usize = 400;
 /// Number of characters of a long name that are kept at each end.
 const KEPT: usize = 14;
 
@@ -41,6 +43,14 @@ pub(crate) fn anchor(id: &ResourceId, position: usize) -> String {
 
 fn escape_type(type_name: &str) -> String {
     type_name.chars().filter(char::is_ascii_alphanumeric).take(MAX_ANCHOR).collect()
+}
+
+/// Leaves out the end of a long line or value.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Returns a number with a word, such as `1 resource` or `3 resources`.

@@ -17,6 +17,7 @@ Examples:
   ccm push '*' site/site.yaml --sudo --canary 2 --max-failures 10%
   ccm push web1 site/site.yaml --sudo --install    also where ccm is missing
   ccm push @web --run 'uptime'                     run one command
+  ccm push '*' site/site.yaml --html push.html     write a page about all hosts, for a browser
   terraform output -json hosts | ccm push --inventory - '*' site/site.yaml
 
 Exit codes: those of `ccm apply`; 4 also if a host was not reached.
@@ -122,6 +123,10 @@ pub(crate) struct PushArguments {
 
     #[command(flatten)]
     pub output: OutputArguments,
+
+    /// Write a page about all hosts to this file as well; `-` is standard output, in place of the report
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "json"], help_heading = headings::OUTPUT)]
+    pub html: Option<PathBuf>,
 
     /// Print no line for each host
     #[arg(short, long, help_heading = headings::OUTPUT)]

@@ -10,6 +10,14 @@ use super::{HostResult, PushedHost};
 /// Maximum number of characters of a line of a host in messages.
 const MAX_LINE: usize = 300;
 
+/// Line about the end of a host without a run.
+pub(super) enum EndDetail {
+    /// What the host has said.
+    Line(String),
+    /// Advice.
+    Hint(String),
+}
+
 /// Returns the codes of requests for an approval.
 pub(super) fn codes(transactions: &[Transaction]) -> Vec<String> {
     let mut codes = Vec::new();
@@ -93,6 +101,31 @@ pub(super) fn message(cause: &EndCause) -> String {
         EndCause::Left => "the connection was closed; the run there goes on".to_owned(),
         EndCause::NoStart(reason) => format!("ssh can't be started: {}", cut(reason)),
     }
+}
+
+/// Returns the end of a host on which no run ended, in a line.
+pub(super) fn without_run(cause: &EndCause) -> String {
+    let what = if *cause == EndCause::Unreachable { "not reached" } else { "failed" };
+    format!("{what}: {}", message(cause))
+}
+
+/// Returns what a host has said about its end.
+pub(super) fn details(end: &HostResult) -> Vec<EndDetail> {
+    let line = |line: &str| EndDetail::Line(cut(line));
+    let hint = |hint: &String| EndDetail::Hint(cut(hint));
+    let Some(refused) = &end.refused else { return end.last_line.iter().map(|last| line(last)).collect() };
+    let mut details = Vec::new();
+    if !refused.error.is_empty() {
+        details.push(line(&refused.error));
+    }
+    for diagnostic in refused.diagnostics.iter().filter(|found| found.severity == "error").take(20) {
+        let place = diagnostic.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
+        let lines = diagnostic.message.lines().filter(|text| !refused.error.contains(text));
+        details.extend(lines.map(|text| line(&format!("{place}{text}"))));
+        details.extend(diagnostic.hints.iter().map(hint));
+    }
+    details.extend(refused.hints.iter().map(hint));
+    details
 }
 
 fn ended(exit: &Exit) -> String {

@@ -8,6 +8,7 @@ use ccm_push::{ChangeSet, EndCause, Halt};
 use ccm_runtime::model::{Event, Outcome, OutputLine, Stream};
 use ccm_runtime::report::{TextOptions, TextReport, Verbosity};
 
+use super::ends::EndDetail;
 use super::{HostResult, PushResult, PushedHost, ends};
 use crate::colour::coloured;
 use crate::listeners::report_screen;
@@ -30,6 +31,15 @@ pub(super) fn text(result: &PushResult) -> String {
 
 /// Returns the group of all hosts with the same changes.
 fn group(result: &PushResult, set: &ChangeSet) -> String {
+    let names: Vec<&str> = set.hosts.iter().map(|at| &*result.hosts[*at].name).collect();
+    let mut text = format!("{}: {}\n", counted(names.len(), "host"), changes_in_short(result, set));
+    text += &named(&names);
+    text += &events(set);
+    text + "\n"
+}
+
+/// Returns what a set of changes is, such as `2 changes, 1 failure`.
+pub(super) fn changes_in_short(result: &PushResult, set: &ChangeSet) -> String {
     let is = |matches: fn(&Outcome) -> bool| {
         set.changes.transactions.iter().filter(|found| matches(&found.outcome)).count()
     };
@@ -49,11 +59,7 @@ fn group(result: &PushResult, set: &ChangeSet) -> String {
     if parts.is_empty() {
         parts.push("unchanged".to_owned());
     }
-    let names: Vec<&str> = set.hosts.iter().map(|at| &*result.hosts[*at].name).collect();
-    let mut text = format!("{}: {}\n", counted(names.len(), "host"), parts.join(", "));
-    text += &named(&names);
-    text += &events(set);
-    text + "\n"
+    parts.join(", ")
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -98,10 +104,12 @@ fn early_ends(result: &PushResult) -> String {
         let Some(end) = host.end.as_ref().filter(|end| !matches!(end.cause, EndCause::Ran(_))) else {
             continue;
         };
-        let what = if end.cause == EndCause::Unreachable { "not reached" } else { "failed" };
-        let mut text = format!("{what}: {}\n{}", ends::message(&end.cause), details(end));
-        for hint in end.refused.iter().flat_map(|refused| &refused.hints) {
-            text += &format!("  hint: {}\n", ends::cut(hint));
+        let mut text = format!("{}\n", ends::without_run(&end.cause));
+        for line in ends::details(end) {
+            text += &match line {
+                EndDetail::Line(line) => format!("  {line}\n"),
+                EndDetail::Hint(hint) => format!("  hint: {hint}\n"),
+            };
         }
         if let Some((.., names)) = groups.iter_mut().find(|(known, ..)| *known == text) {
             names.push(&host.name);
@@ -117,29 +125,6 @@ fn early_ends(result: &PushResult) -> String {
     };
     let text: String = groups.iter().map(group).collect();
     if text.is_empty() { text } else { text + "\n" }
-}
-
-/// Returns what a host has said about its end.
-fn details(end: &HostResult) -> String {
-    let mut text = String::new();
-    if let Some(refused) = &end.refused {
-        if !refused.error.is_empty() {
-            text += &format!("  {}\n", ends::cut(&refused.error));
-        }
-        for diagnostic in refused.diagnostics.iter().filter(|found| found.severity == "error").take(20) {
-            let place =
-                diagnostic.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
-            for line in diagnostic.message.lines().filter(|line| !refused.error.contains(line)) {
-                text += &format!("  {}\n", ends::cut(&format!("{place}{line}")));
-            }
-            for hint in &diagnostic.hints {
-                text += &format!("  hint: {}\n", ends::cut(hint));
-            }
-        }
-    } else if let Some(line) = &end.last_line {
-        text += &format!("  {}\n", ends::cut(line));
-    }
-    text
 }
 
 /// Returns what waits for an approval on each host.
@@ -162,16 +147,21 @@ fn not_begun(result: &PushResult) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let reason = match result.halt {
-        Some(Halt::Canary) => "a canary failed",
-        Some(Halt::Failures) => "too many hosts failed",
-        Some(Halt::Interrupted) | None => "the push was interrupted",
-    };
+    let reason = halt_reason(result.halt);
     format!("{} not begun, because {reason}\n{}\n", counted(names.len(), "host"), named(&names))
 }
 
+/// Returns the reason for which hosts were not begun.
+pub(super) fn halt_reason(halt: Option<Halt>) -> &'static str {
+    match halt {
+        Some(Halt::Canary) => "a canary failed",
+        Some(Halt::Failures) => "too many hosts failed",
+        Some(Halt::Interrupted) | None => "the push was interrupted",
+    }
+}
+
 /// Returns the last line, such as `50 hosts: 41 changed, 8 unchanged, 1 not reached`.
-fn totals(result: &PushResult) -> String {
+pub(super) fn totals(result: &PushResult) -> String {
     let ends: Vec<_> = result.hosts.iter().map(|host| host.end.as_ref()).collect();
     let count =
         |matches: &dyn Fn(Option<&HostResult>) -> bool| ends.iter().filter(|end| matches(**end)).count();

@@ -6,7 +6,8 @@ use ccm_model::ResourceId;
 use ccm_report::{EarlierRun, RecordedOutcome, RunGraph};
 use serde::Serialize;
 
-use super::{Link, Run};
+use super::Run;
+use crate::card::Link;
 
 /// Maximum number of resources that are listed.
 const MAX_LISTED: usize = 200;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Link, Run};
+use super::Run;
+use crate::card::Link;
 use crate::outcome::Mark;
 use crate::text::counted;
 

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Link, Run};
+use super::Run;
+use crate::card::Link;
 use crate::outcome::Mark;
 use crate::text::counted;
 

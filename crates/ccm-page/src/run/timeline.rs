@@ -6,7 +6,8 @@ use std::time::Duration;
 use ccm_model::display_duration;
 use serde::Serialize;
 
-use super::{Link, Run};
+use super::Run;
+use crate::card::Link;
 use crate::text::counted;
 
 /// Maximum number of rows.

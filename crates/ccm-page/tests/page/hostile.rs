@@ -1,13 +1,15 @@
 //! Names, outputs and values that try to be something else.
 
 use ccm_host::LocalZone;
-use ccm_model::{Outcome, ResourceId};
-use ccm_page::{PictureNode, machine_page, picture};
+use ccm_model::{Outcome, ResourceId, Transaction};
+use ccm_page::{
+    HostOutcome, HostSetView, HostView, HostsView, PictureNode, hosts_page, machine_page, picture,
+};
 use ccm_report::RecordedManifest;
 use ccm_testkit::Scratch;
 
 use crate::markup::tags;
-use crate::record::{Recorded, failed, history, page, record};
+use crate::record::{Recorded, began, failed, history, page, record, transaction};
 
 /// Returns texts that mean something in HTML, CSS, SVG, JSON, templates or a terminal, each alone and within others.
 fn texts() -> Vec<String> {
@@ -112,7 +114,41 @@ fn no_text_of_a_record_means_anything_in_a_page() {
             .map(|text| PictureNode { id: ResourceId::new("exec", text.as_str()), edges: Vec::new() })
             .collect();
         assert_is_harmless(&picture(&nodes).expect("a layout").expect("a picture"));
+        assert_is_harmless(&push_page(chunk));
     }
+}
+
+/// Returns the page of a push where everything that a host says is one of the texts.
+fn push_page(texts: &[String]) -> String {
+    let transactions: Vec<Transaction> =
+        texts.iter().enumerate().map(|(at, text)| transaction(&hostile(at, text), began())).collect();
+    let host = |at: usize| HostView {
+        name: "web1",
+        outcome: [HostOutcome::Failed, HostOutcome::Changed, HostOutcome::NotBegun][at % 3],
+        result: texts[at].clone(),
+        set: Some(at % 2),
+        details: vec![texts[at].clone()],
+        hints: vec![texts[at].clone()],
+        codes: texts,
+        version: Some(&texts[at]),
+        run_id: Some(&texts[at]),
+    };
+    let set = |_| HostSetView {
+        title: texts[0].clone(),
+        hosts: &[0, 1],
+        transactions: &transactions,
+        output: texts.iter().map(|text| &**text).collect(),
+    };
+    let view = HostsView {
+        subject: &texts[1],
+        began: began(),
+        sentence: texts[2].clone(),
+        halted: None,
+        is_noop: false,
+        hosts: (0..texts.len()).map(host).collect(),
+        sets: (0..2).map(set).collect(),
+    };
+    hosts_page(&view, &LocalZone::of_this_process()).expect("a page")
 }
 
 fn hostile(at: usize, text: &str) -> Recorded {

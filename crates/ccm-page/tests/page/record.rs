@@ -139,7 +139,8 @@ fn artifacts(id: &ResourceId, position: usize, text: &str) -> Artifacts {
     Artifacts { id: id.clone(), position, files }
 }
 
-fn transaction(resource: &Recorded, at: SystemTime) -> Transaction {
+/// Returns the event of a resource.
+pub(crate) fn transaction(resource: &Recorded, at: SystemTime) -> Transaction {
     let text = resource.text.clone().unwrap_or_default();
     let texts: Vec<String> = resource.text.iter().cloned().collect();
     let mut outcome = resource.outcome.clone();

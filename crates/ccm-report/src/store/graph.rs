@@ -19,7 +19,7 @@ mod writer;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use ccm_model::ResourceId;
+use ccm_model::{Outcome, ResourceId, SkipCause};
 
 pub use critical::CriticalPath;
 pub(super) use reader::read;
@@ -87,6 +87,21 @@ pub enum RecordedOutcome {
     DependencyFailed,
     /// The resource failed.
     Failed,
+}
+
+impl From<&Outcome> for RecordedOutcome {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Unchanged => Self::Unchanged,
+            Outcome::Changed => Self::Changed,
+            Outcome::Refreshed => Self::Refreshed,
+            Outcome::WouldChange { .. } => Self::WouldChange,
+            Outcome::WouldRefresh { .. } => Self::WouldRefresh,
+            Outcome::Skipped { cause: SkipCause::DependencyFailed { .. } } => Self::DependencyFailed,
+            Outcome::Skipped { .. } => Self::Skipped,
+            Outcome::Failed(_) => Self::Failed,
+        }
+    }
 }
 
 impl RecordedOutcome {

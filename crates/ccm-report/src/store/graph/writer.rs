@@ -6,7 +6,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory};
-use ccm_model::{Event, Outcome, ResourceId, SkipCause, Transaction, display_timestamp, escape_json};
+use ccm_model::{Event, ResourceId, Transaction, display_timestamp, escape_json};
 use serde_json::json;
 
 use super::{GRAPH, GraphPart, GraphSource, PROTOCOL, RecordedOutcome};
@@ -118,23 +118,11 @@ impl GraphRecord {
 
     fn result(&self, transaction: &Transaction) -> Option<EarlyResult> {
         let began = self.began?;
-        let outcome = match &transaction.outcome {
-            Outcome::Unchanged => RecordedOutcome::Unchanged,
-            Outcome::Changed => RecordedOutcome::Changed,
-            Outcome::Refreshed => RecordedOutcome::Refreshed,
-            Outcome::WouldChange { .. } => RecordedOutcome::WouldChange,
-            Outcome::WouldRefresh { .. } => RecordedOutcome::WouldRefresh,
-            Outcome::Skipped { cause: SkipCause::DependencyFailed { .. } } => {
-                RecordedOutcome::DependencyFailed
-            }
-            Outcome::Skipped { .. } => RecordedOutcome::Skipped,
-            Outcome::Failed(_) => RecordedOutcome::Failed,
-        };
         Some(EarlyResult {
             id: transaction.id.clone(),
             begin: transaction.at.duration_since(began).unwrap_or_default(),
             duration: transaction.duration,
-            outcome,
+            outcome: RecordedOutcome::from(&transaction.outcome),
             rule: transaction.reason.as_ref().map(|reason| reason.rule.clone()),
         })
     }

@@ -6,7 +6,7 @@ use ccm_testkit::{Called, Scratch};
 use serde_json::Value;
 
 use crate::approvals::on_machine;
-use crate::ccm;
+use crate::{ccm, releases};
 
 /// Place with a manifest of a file that exists with another content.
 fn place() -> Scratch {
@@ -111,6 +111,8 @@ fn everything_that_differs_is_named() {
     refused(&scratch, &["--fail-on-error"], &[("options", "`--fail-on-error` is given differently")]);
     let only = format!("file#{}", scratch.at("made"));
     refused(&scratch, &["--only", &only], &[("options", "`--only` is given differently")]);
+    let skip = [("options", "`--skip` is given differently"), ("resource", "would change; now: skipped")];
+    refused(&scratch, &["--skip", &only], &skip);
     write_manifest(&scratch, "data: {word: new}\n", "    - exec: ['true']\n");
     refused(&scratch, &[], &[("file", "was changed"), ("resource", "exec#true is not in the plan")]);
     write_manifest(&scratch, "data: {word: new}\n", "");
@@ -143,6 +145,29 @@ fn facts_that_are_used_count_and_others_do_not() {
     );
     let applied = run(&scratch, &["apply", "--plan", "web.plan", "--fact", "role=web"]);
     assert_eq!((applied.code, &*made(&scratch)), (0, "web\n"), "{}", applied.shown());
+}
+
+#[test]
+fn a_plan_holds_for_one_version_of_its_source() {
+    let scratch = releases::site();
+    let call = |words: &[&str]| run(&scratch, &[&["apply"], words, &releases::FROM].concat());
+    releases::publish(&scratch, "1", &[]);
+    let planned = releases::succeeded(call(&["--noop", "--plan-out", "web.plan"]));
+    assert!(!scratch.has("text"), "{}", planned.shown());
+    releases::publish(&scratch, "2", &[]);
+    let called = call(&["--plan", "web.plan", "--json"]);
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(
+        (called.code, &document["diagnostics"][0]["kind"]),
+        (1, &"source".into()),
+        "{}",
+        called.shown()
+    );
+    assert_eq!(document["diagnostics"].as_array().map(Vec::len), Some(1), "{}", called.shown());
+    assert!(!scratch.has("text"), "{}", called.shown());
+    releases::succeeded(call(&["--noop", "--plan-out", "web.plan"]));
+    releases::succeeded(call(&["--plan", "web.plan"]));
+    assert!(scratch.has("text"));
 }
 
 #[test]
@@ -209,6 +234,11 @@ shows 'approved by alice until'
 ssh-keygen -q -Y verify -f /etc/ccm/approvers -I alice -n ccm-plan@v1 -s web.plan.sig < web.plan > /dev/null
 ccm plan show web.plan > out
 shows 'approved by alice'
+cp /etc/ccm/policy.yaml policy.yaml
+echo '# another policy' >> /etc/ccm/policy.yaml
+fails 1 ccm apply --plan web.plan
+shows "the policy is another one"
+cp policy.yaml /etc/ccm/policy.yaml
 test ! -e made
 ccm apply --plan web.plan > out 2>&1 || { cat out; exit 1; }
 test -e made

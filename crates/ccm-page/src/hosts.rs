@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::card::{Card, CardSpace, OutputLines};
 use crate::door::{PageError, render};
-use crate::outcome::Mark;
+use crate::outcome::{LegendEntry, Mark};
 use crate::text::{anchor, counted, shortened};
 
 /// Maximum number of sets of changes with cards.
@@ -20,7 +20,7 @@ const MAX_CARDS: usize = 400;
 /// Push of a manifest to hosts.
 #[derive(Debug)]
 pub struct HostsView<'v> {
-    /// What was pushed.
+    /// Manifest, source or command that was pushed.
     pub subject: &'v str,
     /// Time of its beginning.
     pub began: SystemTime,
@@ -41,7 +41,7 @@ pub struct HostsView<'v> {
 pub struct HostView<'v> {
     /// Name in the inventory.
     pub name: &'v str,
-    /// What has become of it.
+    /// End of its part in the push.
     pub outcome: HostOutcome,
     /// Result in a few words.
     pub result: String,
@@ -59,7 +59,7 @@ pub struct HostView<'v> {
     pub run_id: Option<&'v str>,
 }
 
-/// What has become of a host.
+/// End of a host's part in a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostOutcome {
     /// The run failed, or there was none.
@@ -77,7 +77,7 @@ pub enum HostOutcome {
 /// Changes and failures that several hosts share.
 #[derive(Debug)]
 pub struct HostSetView<'v> {
-    /// What the changes are, such as `2 changes, 1 failure`.
+    /// Number of changes and failures, such as `2 changes, 1 failure`.
     pub title: String,
     /// Positions of the hosts.
     pub hosts: &'v [usize],
@@ -115,13 +115,6 @@ struct HostSet<'v> {
     /// Cards that are left out.
     more: Option<String>,
     output: Option<OutputLines>,
-}
-
-#[derive(Serialize)]
-struct LegendEntry {
-    mark: Mark,
-    word: &'static str,
-    count: usize,
 }
 
 #[derive(Serialize)]

@@ -25,6 +25,14 @@ pub(crate) enum Mark {
     Same,
 }
 
+/// Number of resources or hosts with an outcome.
+#[derive(Serialize)]
+pub(crate) struct LegendEntry {
+    pub(crate) mark: Mark,
+    pub(crate) word: &'static str,
+    pub(crate) count: usize,
+}
+
 impl Mark {
     /// Every mark, the most important one first.
     pub(crate) const ALL: [Self; 8] = [

@@ -12,7 +12,7 @@ const MAX_LINE: usize = 300;
 
 /// Line about the end of a host without a run.
 pub(super) enum EndDetail {
-    /// What the host has said.
+    /// Words of the host.
     Line(String),
     /// Advice.
     Hint(String),

@@ -4,21 +4,13 @@ use serde::Serialize;
 
 use super::Run;
 use crate::card::Link;
-use crate::outcome::Mark;
+use crate::outcome::{LegendEntry, Mark};
 use crate::text::counted;
 
 /// Number of resources from which on equal ones in a row share a mark, unless they failed.
 const MAX_SINGLE: usize = 1000;
 /// Number of equal resources in a row that share a mark.
 const MIN_SHARED: usize = 12;
-
-/// Number of resources with an outcome.
-#[derive(Serialize)]
-struct LegendEntry {
-    mark: Mark,
-    word: &'static str,
-    count: usize,
-}
 
 #[derive(Serialize)]
 struct StripCell {

@@ -10,6 +10,7 @@ use crate::simple::{is_numeric, operand_span};
 use crate::state::{Flow, ShellState};
 use crate::tree::RedirectionOperator;
 use crate::unreadable::{ReadResult, UnreadableText};
+use crate::variable_builtins::{MAPFILE, READ};
 
 impl Follower<'_> {
     /// Follows a builtin.
@@ -47,10 +48,10 @@ impl Follower<'_> {
             "export" | "readonly" | "local" | "declare" | "typeset" => {
                 self.declare(name, &mut command, state)?;
             }
-            "read" => self.names(&mut command, state, "ptnNdui", &["REPLY"])?,
+            "read" => self.names(&READ, &mut command, state)?,
             "getopts" => self.getopts(&mut command, state)?,
             "mapfile" | "readarray" => {
-                self.names(&mut command, state, "dnOstuCc", &["MAPFILE"])?;
+                self.names(&MAPFILE, &mut command, state)?;
                 self.doubt_options(&command, 'C');
             }
             "unset" => self.unset(&mut command, state)?,

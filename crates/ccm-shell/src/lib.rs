@@ -42,6 +42,7 @@ mod builtins;
 mod compound;
 mod conditional;
 mod constructs;
+mod declarations;
 mod dialect;
 mod directories;
 mod expand;

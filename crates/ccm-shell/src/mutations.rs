@@ -307,13 +307,14 @@ impl Finder<'_> {
             let assigned = assigned_name(operand).map(|(name, _)| name.to_owned());
             match assigned.or_else(|| operand.literal()) {
                 Some(name) if is_name(&name) => self.found.name(&name, false),
-                // `read -ax`, and `local -n r=x`, behind which `r` is `x`.
+                // `read -ax`; `local -n r=x`, behind which `r` is `x`; `readonly -l x`, which changes a value.
                 Some(option) if option.starts_with('-') => {
                     let attached = option.split_once('a').map(|(_, name)| name).filter(|name| is_name(name));
                     if let Some(name) = attached.filter(|_| builtin == "read") {
                         self.found.name(name, false);
                     }
-                    self.found.anything |= builtin == "local" && option.contains('n');
+                    let is_declaration = matches!(builtin, "local" | "export" | "readonly");
+                    self.found.anything |= is_declaration && option.contains(['n', 'l', 'u', 'c', 'i']);
                 }
                 Some(_) => {}
                 None if builtin == "printf" => {}

@@ -7,8 +7,8 @@ use crate::state::ShellState;
 use crate::unreadable::{ReadResult, UnreadableText};
 
 /// Options of bash that change no reading and run nothing.
-const SAFE_OPTIONS: [&str; 7] =
-    ["nullglob", "dotglob", "globstar", "failglob", "nocasematch", "nocaseglob", "inherit_errexit"];
+const SAFE_OPTIONS: [&str; 6] =
+    ["nullglob", "dotglob", "globstar", "failglob", "nocasematch", "inherit_errexit"];
 
 impl Follower<'_> {
     pub(crate) fn set_options(&mut self, command: &ShellCommand, state: &mut ShellState) {

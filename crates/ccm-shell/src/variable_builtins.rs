@@ -4,98 +4,36 @@ use std::borrow::Cow;
 
 use crate::dialect::{ShellDialect, is_name};
 use crate::follow::Follower;
-use crate::reading::{DoubtKind, ShellAssignment, ShellCommand, ShellWord, WordPiece};
+use crate::reading::{DoubtKind, ShellAssignment, ShellCommand, ShellWord};
 use crate::simple::operand_span;
-use crate::state::{ShellState, VariableValue};
+use crate::state::ShellState;
 use crate::unreadable::{ReadResult, UnreadableText};
 
+/// Builtin that sets the variables its operands name, with all its options.
+pub(crate) struct NamingBuiltin {
+    /// Options without a value.
+    flags: &'static str,
+    /// Options with a value, which may be attached.
+    valued: &'static str,
+    /// Option whose value is the name of a list.
+    list: Option<char>,
+    /// Variable that is set if none is named.
+    otherwise: &'static str,
+}
+
+pub(crate) const READ: NamingBuiltin =
+    NamingBuiltin { flags: "ers", valued: "adinNptu", list: Some('a'), otherwise: "REPLY" };
+pub(crate) const MAPFILE: NamingBuiltin =
+    NamingBuiltin { flags: "t", valued: "dnOsuCc", list: None, otherwise: "MAPFILE" };
+
 impl Follower<'_> {
-    /// Follows `export name=value` and its like.
-    pub(crate) fn declare(
-        &mut self,
-        name: &str,
-        command: &mut ShellCommand,
-        state: &mut ShellState,
-    ) -> ReadResult<()> {
-        let span = command.span;
-        let mut assignments = Vec::new();
-        // Outside a function, `local` is an error in bash.
-        let may_fail = name == "local" && !self.is_in_function();
-        let mut is_fixed = name == "readonly";
-        let mut is_passed_on = name == "export";
-        let builtin = name;
-        for word in command.words.iter().skip(1) {
-            let Some(text) = word.text().filter(|_| !word.is_many()) else {
-                let prefix = word.known_prefix();
-                match prefix.split_once('=').filter(|(name, _)| is_name(name)) {
-                    Some((name, _)) if is_written_assignment(word) => {
-                        state.set(name, None, self.budget, span)?;
-                        if is_fixed {
-                            state.fix(name, self.budget, span)?;
-                        }
-                        let name = name.to_owned();
-                        assignments.push(ShellAssignment { name, value: Some(after_equals(word)), span });
-                    }
-                    _ => {
-                        self.doubt(DoubtKind::VariableName, span);
-                        state.invalidate();
-                    }
-                }
-                continue;
-            };
-            if let Some(flags) = text.strip_prefix(['-', '+']) {
-                self.declaration_flags(name, flags, command.span);
-                is_passed_on |= flags.contains('x') && text.starts_with('-');
-                is_passed_on &= !flags.contains('f');
-                is_fixed |= flags.contains('r') && builtin != "export";
-                continue;
-            }
-            let (name, value) =
-                text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
-            let name = name.strip_suffix('+').unwrap_or(name);
-            if !is_name(name) || value.is_some_and(|value| value.starts_with('(')) {
-                self.not_a_name(&text, command, word)?;
-                continue;
-            }
-            let Some(value) = value else {
-                if is_fixed {
-                    state.fix(name, self.budget, span)?;
-                }
-                if is_passed_on {
-                    let value = match state.variable(name) {
-                        Some(VariableValue::Text(text)) => Some(ShellWord::known(text, span)),
-                        _ => None,
-                    };
-                    assignments.push(ShellAssignment { name: name.to_owned(), value, span });
-                }
-                continue;
-            };
-            let appends = text.split_once('=').is_some_and(|(name, _)| name.ends_with('+'));
-            let known = (!appends && !may_fail).then(|| VariableValue::Text(value.to_owned()));
-            state.set(name, known, self.budget, span)?;
-            if is_fixed {
-                state.fix(name, self.budget, span)?;
-            }
-            let value = (!appends).then(|| after_equals(word));
-            assignments.push(ShellAssignment { name: name.to_owned(), value, span });
-        }
-        command.assignments.append(&mut assignments);
-        Ok(())
-    }
-
-    fn declaration_flags(&mut self, name: &str, flags: &str, span: crate::ShellSpan) {
-        for flag in flags.chars() {
-            match flag {
-                'f' if name == "export" => self.doubt(DoubtKind::ExportedFunction, span),
-                'x' | 'r' | 'p' | 'g' | 'l' | 'u' | 'a' | 'A' | 'F' | 'f' | 'I' | 't' => {}
-                'i' => self.doubt(DoubtKind::Arithmetic, span),
-                _ => self.doubt(DoubtKind::VariableName, span),
-            }
-        }
-    }
-
     /// Refuses the name of a variable with a substitution in it, which bash runs; any other name is a doubt.
-    fn not_a_name(&mut self, text: &str, command: &ShellCommand, word: &ShellWord) -> ReadResult<()> {
+    pub(crate) fn not_a_name(
+        &mut self,
+        text: &str,
+        command: &ShellCommand,
+        word: &ShellWord,
+    ) -> ReadResult<()> {
         if text.contains(['$', '`']) {
             let message = "bash runs the substitution in this name of a variable";
             return Err(UnreadableText::unsupported(operand_span(command, word), message));
@@ -109,10 +47,9 @@ impl Follower<'_> {
     /// Follows a builtin that sets the variables it names.
     pub(crate) fn names(
         &mut self,
+        builtin: &NamingBuiltin,
         command: &mut ShellCommand,
         state: &mut ShellState,
-        valued: &str,
-        otherwise: &[&str],
     ) -> ReadResult<()> {
         let span = command.span;
         let mut names = Vec::new();
@@ -127,19 +64,19 @@ impl Follower<'_> {
             if has_options && text == "--" {
                 has_options = false;
             } else if has_options && text.len() > 1 && text.starts_with('-') {
-                let with_value =
-                    text.char_indices().skip(1).find(|(_, flag)| valued.contains(*flag) || *flag == 'a');
-                if let Some((at, flag)) = with_value {
-                    let attached = text.get(at + 1..).unwrap_or_default();
-                    let value = if attached.is_empty() { words.next() } else { None };
-                    if flag == 'a' {
-                        names.push((
-                            value
-                                .and_then(ShellWord::text)
-                                .unwrap_or_else(|| Cow::Owned(attached.to_owned())),
-                            word,
-                        ));
-                    }
+                let is_flag = |flag: &char| builtin.flags.contains(*flag);
+                let Some((at, flag)) = text.char_indices().skip(1).find(|(_, flag)| !is_flag(flag)) else {
+                    continue;
+                };
+                if !builtin.valued.contains(flag) {
+                    self.doubt(DoubtKind::VariableName, span);
+                    state.invalidate();
+                }
+                let attached = text.get(at + flag.len_utf8()..).unwrap_or_default();
+                let value = if attached.is_empty() { words.next() } else { None };
+                if Some(flag) == builtin.list {
+                    let name = value.and_then(ShellWord::text);
+                    names.push((name.unwrap_or_else(|| Cow::Owned(attached.to_owned())), word));
                 }
             } else {
                 has_options = false;
@@ -158,7 +95,7 @@ impl Follower<'_> {
             }
         }
         if found.is_empty() {
-            found.extend(otherwise.iter().map(|&name| name.to_owned()));
+            found.push(builtin.otherwise.to_owned());
         }
         for name in found {
             state.set(&name, None, self.budget, span)?;
@@ -248,17 +185,4 @@ impl Follower<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns `true` for a word whose name and `=` are written without quotes or expansions.
-fn is_written_assignment(word: &ShellWord) -> bool {
-    matches!(word.pieces.first(), Some(WordPiece::Text { text, is_quoted: false }) if text.contains('='))
-}
-
-fn after_equals(word: &ShellWord) -> ShellWord {
-    let mut pieces = word.pieces.clone();
-    if let Some(WordPiece::Text { text, .. }) = pieces.first_mut() {
-        *text = text.split_once('=').map_or_else(String::new, |(_, value)| value.to_owned());
-    }
-    ShellWord { pieces, span: word.span }
 }

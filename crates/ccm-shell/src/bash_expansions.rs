@@ -1,7 +1,7 @@
 //! Expansions of bash alone.
 
 use crate::lexer::TextParser;
-use crate::tree::{ParameterOperation, WordNode, WordPart};
+use crate::tree::{ParameterOperation, ValueEdit, WordNode, WordPart};
 use crate::unreadable::{ReadResult, UnreadableText};
 
 impl TextParser<'_, '_> {
@@ -20,24 +20,32 @@ impl TextParser<'_, '_> {
             }
             Some(b'/') => {
                 self.at += 1;
-                if matches!(self.byte(0), Some(b'/' | b'#' | b'%')) {
-                    self.at += 1;
-                }
+                let edit = match self.byte(0) {
+                    Some(b'/') => ValueEdit::Replaced { all: true },
+                    Some(b'#' | b'%') => ValueEdit::Other,
+                    _ => ValueEdit::Replaced { all: false },
+                };
+                self.at += usize::from(edit != ValueEdit::Replaced { all: false });
                 let mut operands = vec![self.operand(is_quoted, b"/")?];
                 if self.byte(0) == Some(b'/') {
                     self.at += 1;
                     operands.push(self.operand(is_quoted, b"")?);
                 }
-                ParameterOperation::Edit(operands)
+                ParameterOperation::Edit(edit, operands)
             }
             Some(byte @ (b'^' | b',')) => {
-                self.at += 1 + usize::from(self.byte(1) == Some(byte));
-                ParameterOperation::Edit(vec![self.operand(is_quoted, b"")?])
+                let edit = match (byte, self.byte(1) == Some(byte)) {
+                    (b'^', true) => ValueEdit::UpperCase,
+                    (_, true) => ValueEdit::LowerCase,
+                    (_, false) => ValueEdit::Other,
+                };
+                self.at += if edit == ValueEdit::Other { 1 } else { 2 };
+                ParameterOperation::Edit(edit, vec![self.operand(is_quoted, b"")?])
             }
             Some(b'@') => match self.byte(1) {
                 Some(b'Q' | b'U' | b'u' | b'L' | b'E') => {
                     self.at += 2;
-                    ParameterOperation::Edit(Vec::new())
+                    ParameterOperation::Edit(ValueEdit::Other, Vec::new())
                 }
                 Some(b'P') => {
                     self.at += 2;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::braces;
 use crate::dialect::ShellDialect;
+use crate::edits;
 use crate::follow::Follower;
 use crate::reading::{DoubtKind, ShellDoubt, ShellInput, ShellWord, UnknownOrigin, WordPiece};
 use crate::span::ShellSpan;
@@ -224,11 +225,13 @@ impl Follower<'_> {
                 self.single(operand, state)?;
                 None
             }
-            ParameterOperation::Edit(operands) => {
-                for operand in operands {
-                    self.single(operand, state)?;
-                }
-                None
+            ParameterOperation::Edit(edit, operands) => {
+                let operands: Vec<ShellWord> =
+                    operands.iter().map(|operand| self.single(operand, state)).collect::<ReadResult<_>>()?;
+                // Options of bash change which patterns match.
+                value
+                    .filter(|_| !self.may_change_options())
+                    .and_then(|value| edits::edited(&value, *edit, &operands))
             }
             ParameterOperation::Slice(node) | ParameterOperation::Element(node) => {
                 let node = Rc::clone(node);

@@ -3,7 +3,7 @@
 use crate::dialect::{is_name_byte, is_name_start};
 use crate::lexer::{ShellOperator, TextParser};
 use crate::quoting::push_literal;
-use crate::tree::{CommandList, ParameterNode, ParameterOperation, WordNode, WordPart};
+use crate::tree::{CommandList, ParameterNode, ParameterOperation, ValueEdit, WordNode, WordPart};
 use crate::unreadable::{ReadResult, UnreadableText};
 
 impl TextParser<'_, '_> {
@@ -199,8 +199,13 @@ impl TextParser<'_, '_> {
                 }
             }
             Some(operator @ (b'#' | b'%')) if !has_colon => {
-                self.at += 1 + usize::from(self.byte(1) == Some(operator));
-                ParameterOperation::Edit(vec![self.operand(is_quoted, b"")?])
+                let longest = self.byte(1) == Some(operator);
+                self.at += 1 + usize::from(longest);
+                let edit = match operator {
+                    b'#' => ValueEdit::WithoutBeginning { longest },
+                    _ => ValueEdit::WithoutEnd { longest },
+                };
+                ParameterOperation::Edit(edit, vec![self.operand(is_quoted, b"")?])
             }
             None => {
                 let span = self.span(start, start + 2);

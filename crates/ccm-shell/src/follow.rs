@@ -181,6 +181,11 @@ impl<'b> Follower<'b> {
         self.functions.contains(name)
     }
 
+    /// Returns `true` if a command of the text may change how patterns match.
+    pub(crate) fn may_change_options(&self) -> bool {
+        self.text_changes.anything
+    }
+
     /// Returns `true` if a command of the text may set a variable.
     pub(crate) fn may_set(&self, name: &str) -> bool {
         self.text_changes.may_set(name)

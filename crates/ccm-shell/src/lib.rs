@@ -45,6 +45,7 @@ mod constructs;
 mod declarations;
 mod dialect;
 mod directories;
+mod edits;
 mod expand;
 mod expansions;
 mod follow;

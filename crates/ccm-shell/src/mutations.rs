@@ -357,7 +357,7 @@ impl Finder<'_> {
                 ParameterOperation::Default(word)
                 | ParameterOperation::Require(word)
                 | ParameterOperation::Alternative(word) => self.word(word),
-                ParameterOperation::Edit(words) => words.iter().try_for_each(|word| self.word(word)),
+                ParameterOperation::Edit(_, words) => words.iter().try_for_each(|word| self.word(word)),
                 ParameterOperation::Slice(node) | ParameterOperation::Element(node) => self.arithmetic(node),
                 _ => Ok(()),
             },

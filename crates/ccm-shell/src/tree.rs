@@ -224,7 +224,7 @@ pub(crate) enum ParameterOperation {
     /// `${name:+word}`, `${name+word}`
     Alternative(WordNode),
     /// `${name#word}` and its like, and `${name/a/b}` of bash. The words are patterns and texts.
-    Edit(Vec<WordNode>),
+    Edit(ValueEdit, Vec<WordNode>),
     /// `${name:1:2}` of bash.
     Slice(Rc<ArithmeticNode>),
     /// `${name[subscript]}` of bash.
@@ -235,6 +235,23 @@ pub(crate) enum ParameterOperation {
     Indirect,
     /// `${name@P}` of bash, which expands the value once more.
     Expanded,
+}
+
+/// Edit of the value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueEdit {
+    /// `${name#word}`, and `${name##word}` with the longest match.
+    WithoutBeginning { longest: bool },
+    /// `${name%word}`, and `${name%%word}` with the longest match.
+    WithoutEnd { longest: bool },
+    /// `${name/a/b}`, and `${name//a/b}` with all matches.
+    Replaced { all: bool },
+    /// `${name,,}`
+    LowerCase,
+    /// `${name^^}`
+    UpperCase,
+    /// An edit that is not followed.
+    Other,
 }
 
 /// Arithmetic expression.

@@ -1,5 +1,7 @@
 //! Tables: texts and the commands that are read of them.
 
+use std::sync::Arc;
+
 use ccm_shell::{
     CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellInput,
     ShellWord, UnknownOrigin, UnreadableKind, WordPiece, check, read,
@@ -431,6 +433,78 @@ fn values_that_builtins_set_are_followed() {
     ] {
         let found = reading(text, ShellDialect::Bash);
         assert!(found.iter().any(|found| found.starts_with("Unsupported")), "{text}: {found:?} {part}");
+    }
+}
+
+/// Edits of known values, and of those that a loop takes from patterns.
+#[test]
+fn edits_of_values_are_followed() {
+    assert_read_alike(&[
+        ("x=a.tar.gz; p ${x%.gz} ${x%.*} ${x%%.*}", &["x=a.tar.gz", "p a.tar a.tar a"]),
+        ("x=a.tar.gz; p ${x%.zip} ${x%'*'} ${x#a}", &["x=a.tar.gz", "p a.tar.gz a.tar.gz .tar.gz"]),
+        ("x=/a/b/c.d; p ${x##*/} ${x#*/} ${x%/*} ${x%%/*}", &["x=/a/b/c.d", "p c.d a/b/c.d /a/b"]),
+        ("x='a b'; p \"${x% b}\" ${x%c}", &["x=a b", "p a a b"]),
+        ("e=.c; x=a.c; p ${x%$e} ${x%\"$e\"}", &["e=.c", "x=a.c", "p a a"]),
+        // Patterns that are not followed.
+        ("x=abc; p ${x%?} ${x%[c]} ${x#*a*} ${x%*} ${x%b*c}", &["x=abc", "p ‹$x…› ‹$x…› ‹$x…› ‹$x…› ‹$x…›"]),
+        ("x=abc; p ${x%$y} ${y%c}", &["x=abc", "p ‹$x…› ‹$y…›"]),
+        ("x=$(a); p \"${x%c}\"", &["a", "x=‹$(0..1)›", "p ‹$x›"]),
+        ("x=a; if c; then x=b; fi; p ${x%c}", &["x=a", "c", "x=b", "p ‹$x…›"]),
+    ]);
+    assert_read(
+        ShellDialect::Bash,
+        &[
+            ("x=a-b-c; p ${x//-/_} ${x/-/_} ${x//-} ${x/-}", &["x=a-b-c", "p a_b_c a_b-c abc ab-c"]),
+            ("x=aBc; p ${x,,} ${x^^}", &["x=aBc", "p abc ABC"]),
+            (
+                "x=abc; p ${x^} ${x,} ${x/#a/b} ${x/%c/b} ${x//b/&} ${x//?/b}",
+                &["x=abc", "p ‹$x…› ‹$x…› ‹$x…› ‹$x…› ‹$x…› ‹$x…›"],
+            ),
+            ("x=äB; p ${x,,}", &["x=äB", "p ‹$x…›"]),
+            ("x=abc; p ${x^^[b]}", &["x=abc", "p ‹$x…›"]),
+            (
+                "shopt -s nocasematch; x=aBc; p ${x//b/_}",
+                &["builtin shopt -s nocasematch", "x=aBc", "p ‹$x…›"],
+            ),
+        ],
+    );
+    let listed = |text: &str| {
+        let text = format!("for f in {text}; done");
+        let context = ShellContext { directory: "/w", variables: Vec::new() };
+        let reading = read(&text, ShellDialect::Bash, &context, &mut ShellBudget::default()).expect("a text");
+        let last = reading.commands.last().and_then(|command| command.words.get(1)).expect("a word");
+        let values = last.pieces.iter().find_map(|piece| match piece {
+            WordPiece::Unknown { origin: UnknownOrigin::Listed { words, .. }, .. } => Some(words),
+            _ => None,
+        });
+        let shown = |words: &Arc<[ShellWord]>| words.iter().map(word).collect::<Vec<_>>().join(" ");
+        values.map_or_else(|| "?".to_owned(), shown)
+    };
+    for (text, expected) in [
+        ("*.txt; do p \"${f%.txt}\"", "{*}"),
+        ("*.txt b.txt; do p \"${f%.txt}\"", "{*} b"),
+        ("*.txt; do p \"${f%.*}\"", "{*}"),
+        ("*.tar.gz; do p \"${f%.*}\"", "{*}.tar"),
+        ("*.tar.gz; do p \"${f%%.gz}\"", "{*}.tar"),
+        ("*.txt; do p \"${f%.md}\"", "{*}.txt"),
+        ("src/*.c a/b/*/x; do p \"${f##*/}\"", "{*}.c x"),
+        ("src/*.c; do p \"${f%/*}\"", "src"),
+        ("src/**/*.c; do p \"${f%/*}\"", "src/{*}{*}"),
+        ("*.JPG; do p \"${f,,}\"", "{*}.jpg"),
+        ("a-*.x; do p \"${f//-/_}\"", "a_{*}.x"),
+        // What a pattern matches may hold what the edit looks for.
+        ("*.txt; do p \"${f%%.*}\"", "?"),
+        ("*; do p \"${f%.txt}\"", "?"),
+        ("*t; do p \"${f%.txt}\"", "?"),
+        ("*.txt; do p \"${f#*.}\"", "?"),
+        ("src/**; do p \"${f%/*}\"", "?"),
+        ("[ab].c; do p \"${f,,}\"", "?"),
+        // A name would become a path, or `..`.
+        ("*; do p ${f//a/\\/}", "?"),
+        ("*; do p \"${f//a/.}\"", "?"),
+        ("*; do p \"${f//a}\"", "?"),
+    ] {
+        assert_eq!(listed(text), expected, "{text}");
     }
 }
 

@@ -38,6 +38,7 @@ mod path_effects;
 mod paths;
 mod perl;
 mod possible_options;
+mod printed_dates;
 mod printed_numbers;
 mod program_names;
 mod programs;

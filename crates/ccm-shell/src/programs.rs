@@ -37,7 +37,7 @@ impl ShellReading {
             if let Some(doubt) = command.doubts.iter().find(|doubt| doubt.kind != DoubtKind::ForkBomb) {
                 return Err(UnknownProgram { span: doubt.span, reason: reason(doubt.kind) });
             }
-            if command.role != CommandRole::Program {
+            if !matches!(command.role, CommandRole::Program | CommandRole::PossibleFunction) {
                 continue;
             }
             let unknown = |reason| UnknownProgram { span: command.span, reason };

@@ -41,8 +41,10 @@ pub struct ShellCommand {
 /// Role of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommandRole {
-    /// A program, whose name is the first word. Also the call of a function that may not be defined.
+    /// A program, whose name is the first word.
     Program,
+    /// The call of a function of the text if it is defined by then, or else a program.
+    PossibleFunction,
     /// A builtin of the shell.
     Builtin,
     /// The call of a function of the text, whose commands are listed where it is defined.

@@ -217,7 +217,7 @@ impl Follower<'_> {
         self.note_call(&name, command.span);
         if self.is_function(&name) {
             let is_defined = state.functions.contains(&name);
-            command.role = if is_defined { CommandRole::Function } else { CommandRole::Program };
+            command.role = if is_defined { CommandRole::Function } else { CommandRole::PossibleFunction };
             self.unset_prefixed(&command, state)?;
             let span = command.span;
             self.commands.push(command);

@@ -22,6 +22,7 @@ fn shown(command: &ShellCommand) -> String {
     match command.role {
         CommandRole::Function => parts.push("function".to_owned()),
         CommandRole::Builtin => parts.push("builtin".to_owned()),
+        CommandRole::PossibleFunction => parts.push("possible function".to_owned()),
         CommandRole::Construct | CommandRole::Program => {}
     }
     for assignment in &command.assignments {

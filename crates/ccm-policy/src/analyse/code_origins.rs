@@ -1,15 +1,10 @@
 //! Origins of the code that a command runs: files and directories that are known, and what is not known.
 
-use std::collections::VecDeque;
-
-use ccm_shell::{ShellWord, UnknownOrigin, WordPiece, join_path};
+use ccm_shell::{ShellWord, join_path};
 
 use super::exact::ExactCall;
 use super::{Analyser, CommandContext, paths, shell_words};
 use crate::analysis::{CodeOrigin, CodePlace};
-
-/// Maximum number of words for which a word of loop variables may stand.
-const MAX_WORDS: usize = 64;
 
 /// Variables whose value names files, directories of modules, or options that name them.
 const VARIABLES: [&str; 20] = [
@@ -116,7 +111,7 @@ impl Analyser<'_> {
 
 /// Returns the places of a file that a word names.
 fn places(word: &ShellWord, context: &CommandContext) -> Vec<CodePlace> {
-    let Some(words) = listed_words(word) else { return vec![CodePlace::Unknown] };
+    let Some(words) = shell_words::listed_words(word) else { return vec![CodePlace::Unknown] };
     let paths = words.iter().flat_map(|word| paths::resolve(word, &context.directories));
     paths
         .map(|path| match path.path {
@@ -125,36 +120,4 @@ fn places(word: &ShellWord, context: &CommandContext) -> Vec<CodePlace> {
             _ => CodePlace::Unknown,
         })
         .collect()
-}
-
-/// Returns the words that a word stands for, with each value of the variables of loops. `None` if a value is split, so that
-/// a part of it may be a word, and if there are too many.
-pub(super) fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
-    let mut done = Vec::new();
-    let mut left = VecDeque::from([word.clone()]);
-    while let Some(word) = left.pop_front() {
-        let listed = word.pieces.iter().enumerate().find_map(|(position, piece)| match piece {
-            WordPiece::Unknown { origin: UnknownOrigin::Listed { words, .. }, is_many } => {
-                Some((position, words.clone(), *is_many))
-            }
-            _ => None,
-        });
-        let Some((position, values, is_many)) = listed else {
-            done.push(word);
-            continue;
-        };
-        if done.len() + left.len() + values.len() > MAX_WORDS {
-            return None;
-        }
-        for value in values.iter() {
-            let is_split = |piece: &WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.contains([' ', '\t', '\n']));
-            if is_many && value.pieces.iter().any(is_split) {
-                return None;
-            }
-            let mut inner = word.clone();
-            inner.pieces.splice(position..=position, value.pieces.iter().cloned());
-            left.push_back(inner);
-        }
-    }
-    Some(done)
 }

@@ -2,7 +2,6 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellSpan, ShellWord};
 
-use super::code_origins::listed_words;
 use super::possible_options::may_go_on;
 use super::{Analyser, CommandContext, CommandInput, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
@@ -67,7 +66,7 @@ impl Analyser<'_> {
         read: fn(&str) -> Result<Vec<TextAction>, NotExact>,
     ) {
         // Each value of the variable of a loop makes a text of its own.
-        if let Some(words) = listed_words(word).filter(|words| words.len() > 1) {
+        if let Some(words) = shell_words::listed_words(word).filter(|words| words.len() > 1) {
             for word in &words {
                 self.exact_text(call, word, read);
             }

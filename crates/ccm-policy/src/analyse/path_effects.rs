@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ccm_shell::{ShellDirectories, ShellWord};
 
-use super::code_origins::listed_words;
 use super::paths::{self, PathMeaning, WordPath};
 use super::temporary_files::is_temporary;
 use super::{Analyser, CommandContext, credentials};
@@ -244,8 +243,7 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(word.span);
         let mut directories = ShellDirectories::default();
         let mut is_bounded = true;
-        let words = listed_words(word).unwrap_or_else(|| vec![word.clone()]);
-        for resolved in words.iter().flat_map(|word| paths::resolve(word, &context.directories)) {
+        for resolved in paths::resolve(word, &context.directories) {
             let is_pattern = resolved.is_pattern && !resolved.is_partial;
             match resolved.path.filter(|_| !resolved.is_partial) {
                 Some(base) if is_pattern => {

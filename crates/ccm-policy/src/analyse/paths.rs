@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece, join_path};
 
-use super::credentials;
+use super::{credentials, shell_words};
 
 /// Path of a word, as an absolute path without `.` and `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,18 @@ pub(super) enum PathMeaning {
 
 /// Returns the paths that a word can stand for.
 pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<WordPath> {
+    let is_listed =
+        |piece: &WordPiece| matches!(piece, WordPiece::Unknown { origin: UnknownOrigin::Listed { .. }, .. });
+    if word.pieces.iter().any(is_listed)
+        && let Some(words) = shell_words::listed_words(word)
+    {
+        return words.iter().flat_map(|word| resolve_one(word, directories)).collect();
+    }
+    resolve_one(word, directories)
+}
+
+/// Returns the paths of a word without variables of loops.
+fn resolve_one(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<WordPath> {
     let mut known = String::new();
     let mut is_partial = false;
     let mut is_pattern = false;

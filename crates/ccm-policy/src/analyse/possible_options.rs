@@ -167,7 +167,7 @@ fn prints_no_option(command: &ShellCommand) -> bool {
     let texts: Option<Vec<String>> = command.words.iter().map(text).collect();
     let Some(texts) = texts else { return false };
     // A function prints what it likes, and so does a program of the workspace.
-    if command.role == CommandRole::Function {
+    if matches!(command.role, CommandRole::Function | CommandRole::PossibleFunction) {
         return false;
     }
     let Some((name, arguments)) = texts.split_first() else { return command.redirections.is_empty() };

@@ -40,7 +40,7 @@ impl Analyser<'_> {
 }
 
 /// Returns `true` for a program of the usual search path that only prints what it has to say.
-fn is_plain(command: &ShellCommand) -> bool {
+pub(super) fn is_plain(command: &ShellCommand) -> bool {
     let reads = |operator| {
         matches!(
             operator,

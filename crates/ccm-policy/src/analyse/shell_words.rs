@@ -1,10 +1,14 @@
 //! Words of the shell, in parts and as they are shown.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use ccm_shell::{ShellSpan, ShellWord, UnknownOrigin, WordPiece};
 
 use crate::analysis::AnalysedWord;
+
+/// Maximum number of words for which a word of loop variables may stand.
+const MAX_WORDS: usize = 64;
 
 /// Name of a part that is not known: an argument of a command that comes from standard input. No variable has such a name.
 pub(super) const INPUT: &str = "<standard input>";
@@ -121,4 +125,43 @@ pub(super) fn with_digits(word: &ShellWord) -> Option<String> {
 pub(super) fn joined(words: &[ShellWord]) -> Option<String> {
     let texts: Option<Vec<Cow<'_, str>>> = words.iter().map(ShellWord::text).collect();
     texts.map(|texts| texts.join(" "))
+}
+
+/// Returns the words that a word stands for, with each value of the variables of loops. `None` if a value is split, so that
+/// a part of it may be a word, and if there are too many.
+pub(super) fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
+    let mut done = Vec::new();
+    let mut left = VecDeque::from([word.clone()]);
+    while let Some(word) = left.pop_front() {
+        let listed = word.pieces.iter().enumerate().find_map(|(position, piece)| match piece {
+            WordPiece::Unknown { origin: UnknownOrigin::Listed { words, .. }, is_many } => {
+                Some((position, words.clone(), *is_many))
+            }
+            _ => None,
+        });
+        let Some((position, values, is_many)) = listed else {
+            done.push(word);
+            continue;
+        };
+        if done.len() + left.len() + values.len() > MAX_WORDS {
+            return None;
+        }
+        for value in values.iter() {
+            if is_many && value.pieces.iter().any(may_be_split) {
+                return None;
+            }
+            let mut inner = word.clone();
+            inner.pieces.splice(position..=position, value.pieces.iter().cloned());
+            left.push_back(inner);
+        }
+    }
+    Some(done)
+}
+
+/// Returns `true` for a piece of a value that becomes several words without quotes, as names of files with blanks do.
+fn may_be_split(piece: &WordPiece) -> bool {
+    match piece {
+        WordPiece::Text { text, .. } => text.contains([' ', '\t', '\n']),
+        WordPiece::Pattern(_) | WordPiece::Unknown { .. } => true,
+    }
 }

@@ -137,10 +137,23 @@ impl Analyser<'_> {
         }
     }
 
+    /// Returns a word in which outputs of commands are marked whose kind is known: dates, and paths of temporary files.
+    fn with_outputs<'w>(
+        &self,
+        word: &'w ShellWord,
+        reading: &ShellReading,
+        context: &CommandContext,
+    ) -> Cow<'w, ShellWord> {
+        match self.with_dates(word, &reading.commands, context) {
+            Some(word) => Cow::Owned(self.with_temporary_files(&word, reading, context).into_owned()),
+            None => self.with_temporary_files(word, reading, context),
+        }
+    }
+
     /// Judges a command of a text: its words, and what the shell itself does for the command.
     fn shell_command(&mut self, command: &ShellCommand, reading: &ShellReading, context: &CommandContext) {
         let marked: Vec<Cow<'_, ShellWord>> =
-            command.words.iter().map(|word| self.with_temporary_files(word, reading, context)).collect();
+            command.words.iter().map(|word| self.with_outputs(word, reading, context)).collect();
         let is_marked = marked.iter().any(|word| matches!(word, Cow::Owned(_)));
         let words: Cow<'_, [ShellWord]> = match context.span {
             Some(span) => marked.into_iter().map(|word| ShellWord { span, ..word.into_owned() }).collect(),
@@ -150,7 +163,9 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(command.span);
         let inner = CommandContext { span: context.span, ..context.clone() };
         let index = match command.role {
-            CommandRole::Program => self.program(&words, &reading.commands, &inner),
+            CommandRole::Program | CommandRole::PossibleFunction => {
+                self.program(&words, &reading.commands, &inner)
+            }
             CommandRole::Builtin => self.builtin(&words, &reading.commands, &inner),
             CommandRole::Function | CommandRole::Construct => self.push(&words, None, span, &inner),
         };
@@ -205,7 +220,7 @@ impl Analyser<'_> {
         context: &CommandContext,
     ) {
         for redirection in &command.redirections {
-            let target = &*self.with_temporary_files(&redirection.target, reading, context);
+            let target = &*self.with_outputs(&redirection.target, reading, context);
             if redirection.operator != RedirectionOperator::Duplicate
                 && let Some(command) = self.analysis.commands.get_mut(index)
             {

@@ -59,6 +59,7 @@ mod texts;
 mod variable_names;
 mod variable_tables;
 mod variables;
+mod whole_names;
 mod whole_reads;
 
 use std::ops::Range;

@@ -127,7 +127,9 @@ impl Analyser<'_> {
             does.retain(|class| *class != GuardClass::Package);
         }
         if !is_report {
-            self.does(index, &name, action, &does, &objects);
+            // git deletes nothing outside of the repository.
+            let below = if name == "git" { call.context.directories.only() } else { None };
+            self.does(index, &name, action, &does, &objects, below);
         }
         if entry.downloads && !is_report {
             self.effect(index, Effect::new(EffectKind::Network, None));

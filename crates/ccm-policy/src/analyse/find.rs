@@ -271,7 +271,7 @@ fn is_newer(name: &str) -> bool {
 }
 
 /// Returns the word of what lies below a root.
-fn below(root: &ShellWord) -> ShellWord {
+pub(super) fn below(root: &ShellWord) -> ShellWord {
     let mut below = root.clone();
     below.pieces.push(WordPiece::Text { text: "/".to_owned(), is_quoted: true });
     below.pieces.push(WordPiece::Pattern('*'));

@@ -49,7 +49,7 @@ impl CalledObject {
 }
 
 impl Analyser<'_> {
-    /// Adds the effects and findings of what a program does by itself.
+    /// Adds the effects and findings of what a program does by itself. It deletes only below a directory, if one is given.
     pub(super) fn does(
         &mut self,
         index: usize,
@@ -57,13 +57,18 @@ impl Analyser<'_> {
         action: &str,
         classes: &[GuardClass],
         objects: &[CalledObject],
+        below: Option<&str>,
     ) {
         let span = self.span(index);
         let call = if action.is_empty() { name.to_owned() } else { format!("{name} {action}") };
         for class in classes {
             if let Some(kind) = effect_kind(*class) {
                 let action = if action.is_empty() { name } else { action };
-                let first = Effect::new(kind, None).with_action(action);
+                let deleted = below.filter(|_| kind == EffectKind::Delete);
+                let first = Effect {
+                    is_recursive: deleted.is_some(),
+                    ..Effect::new(kind, deleted.map(str::to_owned)).with_action(action)
+                };
                 if objects.is_empty() {
                     self.effect(index, first);
                 } else {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ccm_shell::{ShellDirectories, ShellWord};
+use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
 
 use super::paths::{self, PathMeaning, WordPath};
-use super::temporary_files::is_temporary;
+use super::temporary_files::{is_temporary, temporary_beginning};
 use super::{Analyser, CommandContext, credentials};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
@@ -20,6 +20,11 @@ pub(super) struct Deletion {
     pub(super) is_forced: bool,
     /// The path goes elsewhere with all that is below.
     pub(super) is_move: bool,
+}
+
+/// Returns `true` for `<(…)` and `>(…)`, whose commands are judged by themselves: the path is that of a pipe.
+fn is_process(word: &ShellWord) -> bool {
+    matches!(&*word.pieces, [WordPiece::Unknown { origin: UnknownOrigin::Process(_), is_many: false }])
 }
 
 impl Analyser<'_> {
@@ -44,12 +49,12 @@ impl Analyser<'_> {
 
     /// Judges a path that is read, or a directory that is listed.
     pub(super) fn read_path(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
-        if word.text().as_deref() == Some("-") {
+        if word.text().as_deref() == Some("-") || is_process(word) {
             return;
         }
         for path in paths::resolve(word, &context.directories) {
             let span = context.span.unwrap_or(word.span);
-            let effect = self.path_effect(EffectKind::Read, &path);
+            let effect = self.effect_on(EffectKind::Read, &path, word);
             let link_target = effect.link_target.clone();
             let is_recursive = path.path.is_some() && self.reads_whole(index);
             self.effect(index, Effect { is_recursive, ..effect });
@@ -83,12 +88,12 @@ impl Analyser<'_> {
 
     /// Judges a path that is written.
     pub(super) fn write_path(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
-        if word.text().as_deref() == Some("-") {
+        if word.text().as_deref() == Some("-") || is_process(word) {
             return;
         }
         let span = context.span.unwrap_or(word.span);
         for resolved in paths::resolve(word, &context.directories) {
-            let effect = self.path_effect(EffectKind::Write, &resolved);
+            let effect = self.effect_on(EffectKind::Write, &resolved, word);
             let link_target = effect.link_target.clone();
             let is_recursive = resolved.path.is_some() && self.writes_whole(index);
             self.effect(index, Effect { is_recursive, ..effect });
@@ -181,7 +186,7 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(word.span);
         let is_strong = how.is_recursive || how.is_forced;
         for resolved in paths::resolve(word, &context.directories) {
-            let effect = self.path_effect(EffectKind::Delete, &resolved);
+            let effect = self.effect_on(EffectKind::Delete, &resolved, word);
             // `rm link` deletes the link alone, but `rm -r link/` what is below.
             let is_whole_word = word.text().is_some_and(|text| !text.ends_with('/'));
             let link_target = if is_whole_word && !how.is_recursive {
@@ -317,6 +322,14 @@ impl Analyser<'_> {
             is_partial,
             link_target: self.links(path, links::follow),
             ..Effect::new(kind, path.path.clone())
+        }
+    }
+
+    /// Returns the effect on a path of a word. Of a file that the text itself has made, the beginning of the path is known.
+    fn effect_on(&self, kind: EffectKind, path: &WordPath, word: &ShellWord) -> Effect {
+        match temporary_beginning(word).filter(|beginning| !beginning.is_empty()) {
+            Some(beginning) => Effect { is_partial: true, ..Effect::new(kind, Some(beginning.to_owned())) },
+            None => self.path_effect(kind, path),
         }
     }
 

@@ -11,7 +11,7 @@ use super::objects::CalledObject;
 use super::path_effects::Deletion;
 use super::possible_options;
 use super::shell_words::{FILE_NAMES, INPUT};
-use super::{Analyser, CommandContext, CommandInput, find, shell_words};
+use super::{Analyser, CommandContext, CommandInput, find, shell_words, whole_names};
 use crate::analysis::{FindingOrigin, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::grammars::only_reports;
@@ -270,7 +270,14 @@ impl Analyser<'_> {
             if let Some(found) = &found {
                 self.delete_path(call.index, found, find::ALL, &context);
             }
+            let whole = match &call.context.input {
+                CommandInput::Pipe(range) if call.parsed.has(&["-0", "--null"]) => {
+                    whole_names::below(range, call.commands)
+                }
+                _ => None,
+            };
             let read = found
+                .or(whole)
                 .unwrap_or_else(|| shell_words::unknown(if reads_names { FILE_NAMES } else { INPUT }, span));
             // These and `-I` exclude each other.
             let is_appended =

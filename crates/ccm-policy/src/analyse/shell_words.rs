@@ -17,7 +17,7 @@ pub(super) const INPUT: &str = "<standard input>";
 pub(super) const FILE_NAMES: &str = "<names of files>";
 
 /// Beginning of the name of a part that is not known: the path of a file that the text itself makes with `mktemp`. What
-/// follows is how the part is shown.
+/// follows is how the part is shown and, behind a NUL, the beginning of the path.
 pub(super) const TEMPORARY: &str = "<temporary file>";
 
 /// Returns a word as it is shown.
@@ -32,7 +32,8 @@ pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
             WordPiece::Pattern(character) => shown.push(*character),
             WordPiece::Unknown { origin, .. } => match origin {
                 UnknownOrigin::Variable(name) if name.starts_with(['<', '{', '…']) => {
-                    shown += name.strip_prefix(TEMPORARY).unwrap_or(name);
+                    let name = name.strip_prefix(TEMPORARY).unwrap_or(name);
+                    shown += name.split_once('\0').map_or(name, |(shown, _)| shown);
                 }
                 UnknownOrigin::Variable(name)
                 | UnknownOrigin::Listed { name, .. }

@@ -13,13 +13,18 @@ use super::{Analyser, CommandContext};
 /// Returns `true` for a word that is the path of a file which the text itself has made, and nothing more: `"$tmp"`. It is
 /// empty if the file could not be made, so that `"$tmp/x"` may be any path.
 pub(super) fn is_temporary(word: &ShellWord) -> bool {
+    temporary_beginning(word).is_some()
+}
+
+/// Returns the beginning of the path of a file that the text itself has made, for rules. It is empty if it is not known.
+pub(super) fn temporary_beginning(word: &ShellWord) -> Option<&str> {
     let is_empty = |piece: &&WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.is_empty());
     let mut pieces = word.pieces.iter().filter(|piece| !is_empty(piece));
     match (pieces.next(), pieces.next()) {
         (Some(WordPiece::Unknown { origin: UnknownOrigin::Variable(name), is_many: false }), None) => {
-            name.starts_with(TEMPORARY)
+            name.strip_prefix(TEMPORARY)?.split_once('\0').map(|(_, beginning)| beginning)
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -35,34 +40,36 @@ impl Analyser<'_> {
             WordPiece::Unknown {
                 origin: UnknownOrigin::Output(range) | UnknownOrigin::Stored { range, .. },
                 is_many: false,
-            } => self.makes_temporary_file(range, &reading.commands, context),
-            _ => false,
+            } => self.made_temporary_file(range, &reading.commands, context),
+            _ => None,
         };
-        if !word.pieces.iter().any(made) {
+        if !word.pieces.iter().any(|piece| made(piece).is_some()) {
             return Cow::Borrowed(word);
         }
         let mut marked = word.clone();
-        for piece in marked.pieces.iter_mut().filter(|piece| made(piece)) {
+        for piece in &mut marked.pieces {
+            let Some(beginning) = made(piece) else { continue };
             let alone = ShellWord { pieces: vec![piece.clone()], span: word.span };
-            let name = format!("{TEMPORARY}{}", shell_words::shown(&alone).shown);
+            let name = format!("{TEMPORARY}{}\0{beginning}", shell_words::shown(&alone).shown);
             *piece = WordPiece::Unknown { origin: UnknownOrigin::Variable(name), is_many: false };
         }
         Cow::Owned(marked)
     }
 
-    /// Returns `true` if a range of commands is one call of `mktemp` that makes a file or directory of a new name.
-    fn makes_temporary_file(
+    /// Returns the beginning of the path that a range of commands makes, if it is one call of `mktemp` that makes a file or
+    /// directory of a new name. It is empty if the path is relative.
+    fn made_temporary_file(
         &self,
         range: &Range<usize>,
         commands: &[ShellCommand],
         context: &CommandContext,
-    ) -> bool {
-        let Some([command]) = commands.get(range.clone()) else { return false };
-        let texts: Option<Vec<Cow<'_, str>>> = command.words.iter().map(ShellWord::text).collect();
-        let Some(texts) = texts else { return false };
-        let Some(("mktemp", arguments)) = texts.split_first().map(|(name, rest)| (&**name, rest)) else {
-            return false;
-        };
+    ) -> Option<String> {
+        let [command] = commands.get(range.clone())? else { return None };
+        let texts: Vec<Cow<'_, str>> = command.words.iter().map(ShellWord::text).collect::<Option<_>>()?;
+        let (name, arguments) = texts.split_first()?;
+        if name != "mktemp" {
+            return None;
+        }
         let is_template = |text: &str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
             text.contains("XXX")
@@ -73,13 +80,22 @@ impl Analyser<'_> {
         let is_known =
             |text: &str| matches!(text, "-d" | "--directory" | "-q" | "--quiet") || is_template(text);
         let is_trusted = self.locate("mktemp", context).is_none_or(|location| location.is_trusted);
-        command.role == CommandRole::Program
+        let makes = command.role == CommandRole::Program
             && command.assignments.is_empty()
             && command.doubts.is_empty()
             && *command.search_path == ShellSearchPath::Initial
             && arguments.iter().all(|text| is_known(text))
             && is_trusted
-            && !commands.iter().any(names_directory)
+            && !commands.iter().any(names_directory);
+        let template = arguments.iter().find(|text| is_template(text));
+        let beginning = template.map_or_else(
+            || {
+                let directory = self.request.variable("TMPDIR").filter(|path| path.starts_with('/'));
+                format!("{}/tmp.", directory.unwrap_or("/tmp").trim_end_matches('/'))
+            },
+            |template| template.split("XXX").next().unwrap_or_default().to_owned(),
+        );
+        makes.then(|| if beginning.starts_with('/') { beginning } else { String::new() })
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod documentation;
+mod paths_of_rules;
 mod policy_file;
 mod program_names;
 mod resources_of_commands;

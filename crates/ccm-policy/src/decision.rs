@@ -273,9 +273,9 @@ impl Policy {
             }
             let is_liftable = !class.is_unreadable() && class != GuardClass::OutsideWorkspace;
             let by_rule = lifting.iter().find(|lifted| lifted.class == class).map(|lifted| lifted.by);
-            // A pattern is about the words.
-            let by_pattern =
-                lifting_pattern.filter(|_| finding.origin == FindingOrigin::Words).map(LiftedBy::Pattern);
+            // A pattern is about the words, and names no class.
+            let is_about_words = finding.origin == FindingOrigin::Words && !class.has_to_be_named();
+            let by_pattern = lifting_pattern.filter(|_| is_about_words).map(LiftedBy::Pattern);
             let by = by_rule.or(by_pattern).filter(|_| is_liftable);
             match by {
                 Some(by) => {

@@ -31,6 +31,12 @@ macro_rules! classes {
         },)*];
 
         impl GuardClass {
+    /// Returns `true` for a class that rules lift which name it, and no pattern: a pattern such as `^cat ` says nothing about
+    /// what is read.
+    pub(crate) fn has_to_be_named(self) -> bool {
+        matches!(self, Self::Secrets | Self::Metadata | Self::Govern | Self::Kernel | Self::WriteSystem)
+    }
+
             /// Names in a policy file.
             pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
 

@@ -31,6 +31,29 @@ fn classes_have_the_verdict_of_the_policy() {
     assert_eq!(verdict(&policy, both), "ask");
 }
 
+/// A pattern names no class, so that it lifts none of those that are about more than the words.
+#[test]
+fn a_pattern_lifts_no_class_that_has_to_be_named() {
+    let by_pattern = policy("patterns: {allow: ['^cat ']}\n");
+    let by_rule = policy(
+        "rules: [{match: {program: cat}, allow: [secrets, metadata, govern, kernel, write_system]}]\n",
+    );
+    for class in [
+        GuardClass::Secrets,
+        GuardClass::Metadata,
+        GuardClass::Govern,
+        GuardClass::Kernel,
+        GuardClass::WriteSystem,
+    ] {
+        let cat = || with_class(command("cat x"), class);
+        assert_ne!(verdict(&by_pattern, cat()), "allow", "{class:?}");
+        assert_eq!(verdict(&by_rule, cat()), "allow", "{class:?}");
+    }
+    for class in [GuardClass::Publish, GuardClass::Disk, GuardClass::DeleteInside] {
+        assert_eq!(verdict(&by_pattern, with_class(command("cat x"), class)), "allow", "{class:?}");
+    }
+}
+
 #[test]
 fn a_rule_lifts_only_its_classes_of_its_command() {
     let policy = policy("rules: [{match: {program: git}, allow: [publish]}]\n");

@@ -164,8 +164,11 @@ section! {
         unix_sockets: bool { default: Some("`false`") },
         /// Directories that may be written.
         write: Paths as Vec<String> { noun: Some("a list of directories"), default: Some("none") },
-        /// Directories that may be read.
-        read: Paths as Option<Vec<String>> { noun: Some("a list of directories"), default: Some("every directory") },
+        /// Directories that may be read beside the workspace and those of programs.
+        read: Paths as Option<Vec<String>> {
+            noun: Some("a list of directories"),
+            default: Some("`/etc`, `/home`, `/media`, `/mnt`, `/opt`, `/root`, `/srv`, `/var`"),
+        },
         /// Limit of memory, such as `2GiB`.
         memory: ByteSize as Option<u64> { default: Some("no limit") },
         /// Limit of processes.

@@ -15,7 +15,7 @@ use crate::releases::{FROM, publish, succeeded};
 const SECRET: &str = "s3cret-word-of-web1";
 
 /// Writes the private and the public key of a host.
-fn key(scratch: &Scratch, name: &str, seed: u8) -> String {
+pub(crate) fn key(scratch: &Scratch, name: &str, seed: u8) -> String {
     let mut key = PrivateKey::from(Ed25519Keypair::from_seed(&[seed; 32]));
     key.set_comment(name);
     scratch.write(name, key.to_openssh(LineEnding::LF).expect("a key").as_str());
@@ -31,7 +31,7 @@ fn run(scratch: &Scratch, args: &[&str]) -> Called {
     ccm(scratch, args).variable("HOME", &scratch.at("home")).run()
 }
 
-fn encrypted(scratch: &Scratch, args: &[&str], value: &str) -> String {
+pub(crate) fn encrypted(scratch: &Scratch, args: &[&str], value: &str) -> String {
     let args = [&["secret", "encrypt"], args].concat();
     let called = ccm(scratch, &args).variable("HOME", &scratch.at("home")).input(value).run();
     assert_eq!((called.code, &*called.stderr), (0, ""), "{}", called.shown());

@@ -25,6 +25,7 @@ mod data_files;
 mod documents;
 mod earlier_state;
 mod encrypted;
+mod encrypted_leaks;
 mod endless;
 mod ensure;
 mod ensure_api;

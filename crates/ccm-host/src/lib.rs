@@ -138,7 +138,7 @@ pub use name_lookup::{NameLookupError, look_up_name};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use piped_process::{PipedProcess, ProcessPipes};
 pub use private::{PrivateDirectory, new_temporary_path, remove_private_leftovers};
-pub use process::{PrepareError, own_process, prepare_process, process_start, run_thread};
+pub use process::{PrepareError, hide_memory, own_process, prepare_process, process_start, run_thread};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{
     LocatedKind, LocatedProgram, PathLink, canonical_path, current_user, locate_program, located_kind,

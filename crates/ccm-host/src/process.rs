@@ -26,6 +26,12 @@ pub fn run_thread(name: &str, function: impl FnOnce() + Send + 'static) -> io::R
     std::thread::Builder::new().name(name.to_owned()).spawn(function).map(drop)
 }
 
+/// Keeps what this process has in memory from core files, and from other processes of its user. Programs that it starts are not
+/// concerned.
+pub fn hide_memory() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_dumpable(false)?)
+}
+
 /// Error of preparing the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -31,6 +31,7 @@ mod own_etc;
 mod policy;
 mod redaction;
 mod sandbox;
+mod secrets;
 mod shell;
 mod sources;
 mod start_up;
@@ -90,6 +91,7 @@ const PARTS: &[BenchmarkPart] = &[
     ("audit", |_| audit::measure()),
     ("mcp", mcp::run),
     ("sources", sources::run),
+    ("secrets", secrets::run),
 ];
 
 /// Parts that only run if they are selected.

@@ -84,6 +84,9 @@ impl PolicyMachine {
     }
 
     fn resolve(&self, path: &str) -> String {
+        if self.links.is_empty() {
+            return path.to_owned();
+        }
         match links::follow(self, path) {
             LinkDestination::Path(target) => target,
             LinkDestination::Same | LinkDestination::Unknown => path.to_owned(),

@@ -110,6 +110,9 @@ fn below_home<'d>(directory: &'d str, home: &str) -> Option<&'d str> {
 
 /// Returns `true` if a path lies below a directory, or is the directory. `*` in the path is any name.
 fn is_below(directory: &str, path: &str) -> bool {
+    if !path.contains('*') && !directory.contains("//") {
+        return is_within(path, directory);
+    }
     begins_with(path.split('/').skip(1), parts_of(directory))
 }
 

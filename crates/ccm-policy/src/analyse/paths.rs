@@ -196,6 +196,9 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
 
 /// Returns `true` for files and directories of a repository through which git runs programs, and for the whole of one.
 fn is_repository(path: &str) -> bool {
+    if !has_hidden_name(path) {
+        return false;
+    }
     let Some((_, inner)) = path.split_once("/.git/") else { return path.ends_with("/.git") };
     let mut parts = inner.split('/');
     // `.git/modules/x/hooks` as well
@@ -269,9 +272,15 @@ fn is_governance(path: &str) -> bool {
     const DIRECTORIES: [&str; 6] =
         ["/etc/ccm", "/var/lib/ccm", "/run/ccm", "/etc/audit", "/var/log/audit", "/etc/selinux"];
     DIRECTORIES.iter().any(|directory| is_within(path, directory))
-        || path.contains("/.config/ccm/")
-        || path.contains("/.local/state/ccm/")
-        || path.ends_with("/.config/ccm")
+        || has_hidden_name(path)
+            && (path.contains("/.config/ccm/")
+                || path.contains("/.local/state/ccm/")
+                || path.ends_with("/.config/ccm"))
+}
+
+/// Returns `true` if a name of the path begins with a dot. Most paths have none, and need no further search.
+fn has_hidden_name(path: &str) -> bool {
+    path.as_bytes().windows(2).any(|pair| pair == b"/.")
 }
 
 fn is_persistence(path: &str, in_home: Option<&str>) -> bool {

@@ -1,10 +1,15 @@
-//! Checksums as text.
+//! Checksums.
 
 use sha2::{Digest as _, Sha256};
 
 /// Returns the sha256 of bytes, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    hexadecimal(&sha256_bytes(bytes))
+}
+
+/// Returns the sha256 of bytes.
+pub fn sha256_bytes(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 /// Returns bytes in hexadecimal digits.

@@ -104,7 +104,7 @@ pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostic_kind::DiagnosticKind;
 pub use diagnostics::{DiagnosticContext, Diagnostics};
-pub use digest::{hexadecimal, sha256};
+pub use digest::{hexadecimal, sha256, sha256_bytes};
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::{escape_control, escape_json, steers_terminal};
 pub use event::{

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_model::sha256;
+use ccm_model::{sha256, sha256_bytes};
 
 /// Length of a block of SHA-256 in bytes.
 const BLOCK: usize = 64;
@@ -24,9 +24,13 @@ impl PlanKey {
             message.extend_from_slice(&(part.len() as u64).to_be_bytes());
             message.extend_from_slice(part);
         }
-        // An inner and an outer hash, as in HMAC, whose inner digest is text here.
-        let inner = sha256(&[&self.padded(0x36)[..], &message].concat());
-        sha256(&[&self.padded(0x5c)[..], inner.as_bytes()].concat())
+        self.hmac(&message)
+    }
+
+    /// Returns the HMAC-SHA-256 of a message in hexadecimal digits.
+    fn hmac(&self, message: &[u8]) -> String {
+        let inner = sha256_bytes(&[&self.padded(0x36)[..], message].concat());
+        sha256(&[&self.padded(0x5c)[..], &inner].concat())
     }
 
     /// Returns the name of the key, which does not reveal it.
@@ -52,6 +56,30 @@ impl fmt::Debug for PlanKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Test cases 1 and 2 of RFC 4231, whose shorter keys are filled up with zeros.
+    #[test]
+    fn digests_are_hmacs() {
+        let key = |bytes: &[u8]| {
+            let mut secret = [0; 32];
+            secret[..bytes.len()].copy_from_slice(bytes);
+            PlanKey::new(secret)
+        };
+        for (secret, message, expected) in [
+            (
+                &[0x0b; 20][..],
+                &b"Hi There"[..],
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
+            ),
+            (
+                b"Jefe",
+                b"what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            ),
+        ] {
+            assert_eq!(key(secret).hmac(message), expected);
+        }
+    }
 
     #[test]
     fn a_digest_belongs_to_one_key_one_subject_and_its_parts() {

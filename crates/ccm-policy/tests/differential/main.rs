@@ -18,6 +18,7 @@ mod perl;
 mod sed;
 mod shells;
 mod tar;
+mod variables;
 mod xargs;
 
 use ccm_policy::{Analysis, CodeSource, EffectKind, GuardClass};

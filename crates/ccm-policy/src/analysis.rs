@@ -224,22 +224,16 @@ impl AnalysedCommand {
         Some(name.rsplit('/').next().unwrap_or(name))
     }
 
-    /// Returns `true` if the command has a program, an option or a text whose effects are not known.
+    /// Returns `true` if the command has a program, an option, a code or a text whose effects are not known.
     pub(crate) fn has_unknown_effects(&self) -> bool {
-        let unknown = [GuardClass::OptionUnknown, GuardClass::Eval, GuardClass::ProgramUnknown];
+        let unknown = [
+            GuardClass::CodeInline,
+            GuardClass::Eval,
+            GuardClass::OptionUnknown,
+            GuardClass::Options,
+            GuardClass::ProgramUnknown,
+        ];
         self.findings.iter().any(|finding| unknown.contains(&finding.class))
-    }
-
-    /// Returns the names of programs that the words may start by an option or a program that the tables do not list,
-    /// each with the position of its word.
-    pub(crate) fn possible_programs(&self) -> impl Iterator<Item = (usize, &str)> {
-        let is_unknown = self.has_unknown_effects();
-        let words = self.words.iter().enumerate().skip(1).filter(move |_| is_unknown);
-        words.flat_map(|(position, word)| {
-            let parts = word.shown.split(|c: char| c.is_whitespace() || "=,:;|&()<>`'\"{}".contains(c));
-            let names = parts.map(|part| part.rsplit('/').next().unwrap_or(part));
-            names.filter(|name| !name.is_empty()).map(move |name| (position, name))
-        })
     }
 
     /// Returns the words joined by one blank, as patterns of an operator see them.

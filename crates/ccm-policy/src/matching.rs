@@ -1,6 +1,7 @@
 //! Matching of rules with commands and with changes of resources.
 
 mod arguments;
+mod possible;
 
 use ccm_model::Glob;
 
@@ -8,7 +9,6 @@ use arguments::{compare_arguments, compare_option};
 
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
-use crate::guard_class::GuardClass;
 use crate::links::LinkDestination;
 use crate::resource_names::compare_resource;
 use crate::rule::RuleMatch;
@@ -98,7 +98,7 @@ impl RuleMatch {
 
     /// Returns `true` if a word of a command, whose effects are not known, may start a program of the rule.
     fn may_be_started(&self, command: &AnalysedCommand) -> bool {
-        command.possible_programs().any(|(position, name)| {
+        possible::programs(command).any(|(position, name)| {
             let is_named = |glob: &Glob| !glob.as_str().contains('/') && glob.matches(name);
             let matches_words = || {
                 let words = command.words.get(position..).unwrap_or_default().to_vec();
@@ -142,18 +142,22 @@ impl RuleMatch {
             return Matching::No;
         }
         // A program or option that the tables do not list may change what it is given.
-        let is_unlisted = |command: &AnalysedCommand| {
-            command.findings.iter().any(|finding| finding.class == GuardClass::OptionUnknown)
-        };
+        let is_about_paths = self.effects.is_empty() || self.effects.iter().any(|kind| has_path(*kind));
         let may_change = match subject {
             Subject::Command(command) => {
                 purpose == MatchPurpose::Restrict
                     && self.path.is_some()
-                    && self.effects.iter().any(|kind| has_path(*kind))
-                    && is_unlisted(command)
+                    && is_about_paths
+                    && command.has_unknown_effects()
             }
             Subject::Change(_) => false,
         };
+        if let (Subject::Command(command), Some(path), None) = (subject, &self.path, &self.resource)
+            && may_change
+            && possible::may_name_path(path, command)
+        {
+            return Matching::Possible;
+        }
         let concerned = effects.iter().filter(|effect| {
             let is_kind = self.effects.is_empty()
                 || self.effects.contains(&effect.kind)

@@ -29,6 +29,7 @@ mod make;
 mod metadata;
 mod modes;
 mod modules;
+mod name_lists;
 mod network;
 mod node;
 mod objects;

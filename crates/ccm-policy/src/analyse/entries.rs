@@ -109,6 +109,7 @@ impl Analyser<'_> {
         if !is_report {
             self.project_of_directory(&call, action);
         }
+        self.listed_names(&call);
         self.handed_on(&call, action);
         self.formatted(&call, action);
         self.odd_words(&call, all);

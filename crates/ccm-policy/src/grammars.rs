@@ -16,7 +16,7 @@ mod sqlite;
 mod statements;
 
 pub(crate) use awk::read_awk;
-pub(crate) use debugger::only_reports;
+pub(crate) use debugger::{debugger_action, only_reports};
 pub(crate) use make::{MakePiece, read_make};
 pub(crate) use options::{ExactArguments, OptionGrammar};
 pub(crate) use perl::read_perl_line;

@@ -85,8 +85,12 @@ pub(super) fn parse(
             parsed.long(word, &prefix, table, &mut rest);
         } else if syntax == ProgramSyntax::Single || !prefix.starts_with('-') {
             parsed.single(word, &prefix, table, &mut rest);
+        } else if let Some(long) = long_behind_one_dash(&prefix, table, syntax) {
+            let mut with_dash = ShellWord::known("-", word.span);
+            with_dash.pieces.extend(word.pieces.iter().cloned());
+            parsed.long(&with_dash, &long, table, &mut rest);
         } else {
-            parsed.cluster(word, &prefix, table, &mut rest);
+            parsed.cluster(word, &prefix, table, syntax == ProgramSyntax::Pairs, &mut rest);
         }
         // What follows such an option belongs to the command that the option names.
         let ends = |option: &ParsedOption| {
@@ -108,6 +112,27 @@ pub(super) fn parse(
         }
     }
     parsed
+}
+
+/// Returns `--cache=x` for `-cache=x` of npm, which knows long names behind one dash, unless all letters are options.
+fn long_behind_one_dash(prefix: &str, table: OptionTable<'_>, syntax: ProgramSyntax) -> Option<String> {
+    let name = prefix.strip_prefix('-')?.split('=').next()?;
+    if syntax != ProgramSyntax::Nopt
+        || name.len() < 2
+        || table.iter().any(|spec| spec.has_name(&prefix[..=name.len()]))
+    {
+        return None;
+    }
+    let long = format!("-{prefix}");
+    let begins = |exact: bool| {
+        table.iter().flat_map(|spec| &spec.names).any(|known| {
+            known
+                .strip_prefix("--")
+                .is_some_and(|known| if exact { known == name } else { known.starts_with(name) })
+        })
+    };
+    let are_letters = name.chars().all(|letter| table.iter().any(|spec| spec.has_letter(letter)));
+    (begins(true) || !are_letters && begins(false)).then_some(long)
 }
 
 /// Returns `true` for `+nightly`, `+1.88`.
@@ -245,6 +270,7 @@ impl ParsedArguments {
         word: &ShellWord,
         prefix: &str,
         table: OptionTable<'_>,
+        has_pairs: bool,
         rest: &mut impl Iterator<Item = &'w ShellWord>,
     ) {
         // Some programs have options with one dash and several letters beside clusters.
@@ -259,9 +285,22 @@ impl ParsedArguments {
             self.push(prefix, Some(spec), None);
             return;
         }
-        for (at, letter) in prefix.char_indices().skip(1) {
-            let name = format!("-{letter}");
-            let Some(spec) = table.iter().find(|spec| spec.has_letter(letter)) else {
+        let mut letters = prefix.char_indices().skip(1).peekable();
+        while let Some((at, letter)) = letters.next() {
+            let second = letters.peek().filter(|_| has_pairs).map(|(_, second)| *second);
+            let pair = second.map(|second| format!("-{letter}{second}"));
+            let pair = pair.filter(|pair| table.iter().any(|spec| spec.has_name(pair)));
+            if pair.is_some() {
+                letters.next();
+            }
+            let length =
+                letter.len_utf8() + pair.as_ref().map_or(0, |pair| pair.len() - 1 - letter.len_utf8());
+            let spec = match &pair {
+                Some(pair) => table.iter().find(|spec| spec.has_name(pair)),
+                None => table.iter().find(|spec| spec.has_letter(letter)),
+            };
+            let name = pair.unwrap_or_else(|| format!("-{letter}"));
+            let Some(spec) = spec else {
                 self.push(&name, None, None);
                 continue;
             };
@@ -269,7 +308,9 @@ impl ParsedArguments {
                 self.push(&name, Some(spec), None);
                 continue;
             }
-            let attached = without_prefix(word, at + letter.len_utf8());
+            let attached = without_prefix(word, at + length);
+            let mark = usize::from(has_pairs && attached.known_prefix().starts_with('='));
+            let attached = without_prefix(&attached, mark);
             let value = match spec.value {
                 _ if !attached.pieces.is_empty() => Some(attached),
                 OptionValue::Required => rest.next().cloned(),

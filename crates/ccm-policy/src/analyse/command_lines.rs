@@ -50,6 +50,7 @@ impl Analyser<'_> {
             let Some(next) = level.subcommand(&text).or_else(inherited) else {
                 if !level.has_operands && !level.is_open {
                     self.unlisted(index, name, &text);
+                    self.any_subcommand(index, level);
                 }
                 break;
             };
@@ -60,7 +61,10 @@ impl Analyser<'_> {
             level = next;
             levels.push(next);
             table.splice(0..0, next.options.iter());
-            if next.syntax != ProgramSyntax::Gnu {
+            if !matches!(
+                (syntax, next.syntax),
+                (_, ProgramSyntax::Gnu) | (ProgramSyntax::Nopt, ProgramSyntax::Posix)
+            ) {
                 syntax = next.syntax;
             }
             ends = next.stops || next.syntax == ProgramSyntax::Posix;
@@ -121,8 +125,9 @@ impl Analyser<'_> {
     }
 }
 
-/// Returns `true` if the program only reports something.
-pub(super) fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool {
+/// Returns `true` if the program only reports something. Words count at the level of the operands alone: those of
+/// `stack exec ls` are another program.
+pub(super) fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments, is_last: bool) -> bool {
     let first_words = |name: &str| {
         let words = name.split('+').filter(|part| !part.starts_with(['-', '!', '(']));
         let operands = parsed.operands.iter().map(ShellWord::text);
@@ -147,6 +152,8 @@ pub(super) fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool 
             || entry.unless.iter().any(|name| name.split('+').any(|name| option.is_named(name)))
     };
     // What an option that is not known adds is no report.
-    entry.unless.iter().any(|name| is_listed(name)) && parsed.options.iter().all(is_known)
+    let is_about_words = |name: &&Box<str>| name.split('+').any(|part| !part.starts_with(['-', '!']));
+    let mut listed = entry.unless.iter().filter(|name| is_last || !is_about_words(name));
+    listed.any(|name| is_listed(name)) && parsed.options.iter().all(is_known)
         || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
 }

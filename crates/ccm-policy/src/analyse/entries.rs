@@ -16,6 +16,8 @@ pub(super) struct Call<'c> {
     pub(super) index: usize,
     /// Name of the program without directories.
     pub(super) name: &'c str,
+    /// Names of the subcommands.
+    pub(super) action: &'c str,
     pub(super) parsed: &'c ParsedArguments,
     /// Commands of the text, for words that hold the output of commands.
     pub(super) commands: &'c [ShellCommand],
@@ -52,7 +54,7 @@ impl Analyser<'_> {
         let called = self.command_line(index, entry, all, &name);
         let CalledProgram { parsed, levels, action, .. } = &called;
         let level = levels.last().copied().unwrap_or(entry);
-        let is_report = levels.iter().any(|level| is_report(level, parsed));
+        let is_report = levels.iter().any(|at| is_report(at, parsed, std::ptr::eq(*at, level)));
         let mut operands: &[OperandRole] = &level.operands;
         let mut does: Vec<GuardClass> = levels.iter().flat_map(|level| level.does.iter().copied()).collect();
         let mut reads_code = level.reads_code;
@@ -79,6 +81,7 @@ impl Analyser<'_> {
         let mut call = Call {
             index,
             name: &name,
+            action,
             parsed,
             commands,
             operands: &parsed.operands,
@@ -116,6 +119,8 @@ impl Analyser<'_> {
         self.shown_secrets(&call);
         self.written_below(&call);
         self.searched_directory(&call);
+        self.searched_by_git(&call);
+        self.addresses(&call, level, all);
         self.publishing_words(&call);
         if writes_here && !is_report {
             self.writes_here(index, &call.context);

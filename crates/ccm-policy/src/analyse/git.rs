@@ -140,6 +140,28 @@ impl Analyser<'_> {
         }
     }
 
+    /// Judges the files that `git grep` and `git diff` read, with `--no-index` and in directories that are no repository.
+    pub(super) fn searched_by_git(&mut self, call: &Call<'_>) {
+        if call.name != "git" || !matches!(call.action, "grep" | "diff" | "difftool") {
+            return;
+        }
+        let is_index = !call.parsed.has(&["--no-index"]);
+        let is_grep = call.action == "grep";
+        let has_pattern = call.parsed.has(&["-e", "-f"]);
+        let paths = call.operands.get(usize::from(is_grep && !has_pattern)..).unwrap_or_default();
+        let here = [ShellWord::known(".", self.span(call.index))];
+        let is_outside = !call.context.directories.only().is_some_and(|directory| self.is_inside(directory));
+        let searched = if paths.is_empty() && is_grep { &here[..] } else { paths };
+        for path in searched {
+            if !is_index || is_outside && (is_grep || paths.len() == 2) {
+                self.read_path(call.index, path, &call.context);
+            }
+            if is_grep {
+                self.everything_read_below(call.index, path, &call.context);
+            }
+        }
+    }
+
     /// Judges the operands of `git config`.
     pub(super) fn git_config(&mut self, call: &Call<'_>, operands: &[ShellWord]) {
         let texts: Vec<String> = operands.iter().map(|word| shell_words::shown(word).shown).collect();

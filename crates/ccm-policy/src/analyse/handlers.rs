@@ -103,11 +103,7 @@ impl Analyser<'_> {
                 return false;
             }
             "debugger" => {
-                self.shell_commands(
-                    exact,
-                    all,
-                    &["-ex", "--ex", "-eval-command", "--eval-command", "-iex", "-o"],
-                );
+                self.debugger(exact, all);
                 return false;
             }
             "bind_mounts" => {

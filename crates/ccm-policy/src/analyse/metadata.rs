@@ -15,7 +15,7 @@ const NAMES: [&str; 8] = [
     "metadata.azure.internal",
     "metadata.tencentyun.com",
 ];
-const ADDRESSES: [[u8; 4]; 7] = [
+const ADDRESSES: [[u8; 4]; 8] = [
     [169, 254, 169, 254],
     [169, 254, 170, 2],
     [169, 254, 170, 23],
@@ -23,6 +23,7 @@ const ADDRESSES: [[u8; 4]; 7] = [
     [169, 254, 0, 23],
     [100, 100, 100, 200],
     [192, 0, 0, 192],
+    [168, 63, 129, 16],
 ];
 const ADDRESSES_6: [Ipv6Addr; 3] = [
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),

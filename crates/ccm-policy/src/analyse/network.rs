@@ -6,9 +6,11 @@ use super::entries::Call;
 use super::metadata::{host_of, is_metadata};
 use super::started::StartedForm;
 use super::{Analyser, curl_globs, paths, shell_words};
-use crate::analysis::WayOut;
+use crate::analysis::{AnalysedCommand, WayOut};
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
+use crate::tables::ProgramEntry;
+use crate::verdict::{Caller, PolicyVerdict};
 
 impl Analyser<'_> {
     /// Judges an address that is fetched, or all those that curl reads from one.
@@ -80,6 +82,25 @@ impl Analyser<'_> {
         if is_metadata(host) {
             let what = format!("{host} is the metadata service of a cloud, which hands out credentials");
             self.finding(index, GuardClass::Metadata, what, span, Some(WayOut::AskOperator));
+        }
+    }
+
+    /// Judges the addresses among the words of a program that may fetch them, whatever the option.
+    pub(super) fn addresses(&mut self, call: &Call<'_>, level: &ProgramEntry, all: &[ShellWord]) {
+        let asks = |class: &GuardClass| class.default_verdict(Caller::Tool) > PolicyVerdict::Allow;
+        let is_unknown = |command: &AnalysedCommand| command.has_unknown_effects();
+        let may_fetch = level.is_open
+            || level.does.iter().any(asks)
+            || self.analysis.commands.get(call.index).is_some_and(is_unknown);
+        for word in all.iter().skip(1).filter(|_| may_fetch) {
+            let text = shell_words::with_placeholders(word);
+            let span = call.context.span.unwrap_or(word.span);
+            let is_address = |part: &&str| {
+                part.contains("://") || part.starts_with(|c: char| c.is_ascii_digit() || c == '[')
+            };
+            for part in text.split(['=', ',', ' ', '"', '\'']).filter(is_address) {
+                self.metadata_host(call.index, part, span);
+            }
         }
     }
 

@@ -35,6 +35,11 @@ impl CalledObject {
         Self { shown, is_partial: known.is_some(), known }
     }
 
+    /// Returns an object that a word leaves open, such as the package in a file.
+    pub(super) fn any(word: &ShellWord) -> Self {
+        Self { shown: shell_words::shown(word).shown, known: None, is_partial: false }
+    }
+
     /// Returns a unit of the service manager, without the ending that everybody leaves out.
     pub(super) fn unit(word: &ShellWord) -> Self {
         let strip = |text: String| text.strip_suffix(".service").map(str::to_owned).unwrap_or(text);

@@ -3,8 +3,7 @@
 use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
-use super::paths::{self, PathMeaning};
-use super::{Analyser, shell_words};
+use super::{Analyser, CommandContext, paths, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -23,7 +22,7 @@ impl Analyser<'_> {
                 self.changes_system(call, "sets the clock");
             }
             ArgumentRole::HostName => self.changes_system(call, "sets the name of the machine"),
-            ArgumentRole::Template => self.temporary(call, word),
+            ArgumentRole::Template => self.temporary(call.index, word, &call.context),
             ArgumentRole::Getent if text.is_none_or(|text| matches!(&*text, "shadow" | "gshadow")) => {
                 let path = ShellWord::known("/etc/shadow", word.span);
                 self.read_path(call.index, &path, &call.context);
@@ -73,14 +72,26 @@ impl Analyser<'_> {
         self.finding(call.index, GuardClass::System, what, self.span(call.index), Some(WayOut::AskOperator));
     }
 
-    /// Judges a new file or directory of a name that nobody chose. Outside the directories of the system it harms nobody.
-    fn temporary(&mut self, call: &Call<'_>, word: &ShellWord) {
-        let is_plain = paths::resolve(word, &call.context.directories).iter().all(|resolved| {
-            let path = resolved.path.as_deref();
-            path.is_some_and(|path| paths::meaning(path, self.request.variable("HOME")) == PathMeaning::Plain)
-        });
-        if !is_plain {
-            self.write_path(call.index, word, &call.context);
+    /// Judges a new file or directory of a name that nobody chose. In a directory of temporary files it harms nobody.
+    pub(super) fn temporary(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        let directories = [Some("/tmp"), Some("/var/tmp"), self.request.variable("TMPDIR")];
+        let is_temporary = |path: &str| {
+            let mut known = directories.iter().flatten();
+            known.any(|directory| directory.starts_with('/') && paths::is_within(path, directory))
+        };
+        for resolved in paths::resolve(word, &context.directories) {
+            match resolved.path.as_deref().filter(|path| is_temporary(path)) {
+                Some(path) => {
+                    // What stands in place of `XXX` is not known.
+                    let beginning = path.split("XXX").next().unwrap_or_default().to_owned();
+                    let effect = self.path_effect(EffectKind::Write, &resolved);
+                    self.effect(index, Effect { object: Some(beginning), is_partial: true, ..effect });
+                }
+                None => {
+                    self.write_path(index, word, context);
+                    return;
+                }
+            }
         }
     }
 

@@ -327,7 +327,8 @@ impl Analyser<'_> {
         }
         let mut inner: Vec<ShellWord> =
             command.iter().map(|word| shell_words::replaced(word, "{}", &found)).collect();
-        if inner == *command {
+        // `fd` adds the names that it finds.
+        if inner == *command && call.name.starts_with("fd") {
             inner.push(found);
         }
         let context = CommandContext { input: CommandInput::Empty, ..call.context.within(call.index) };

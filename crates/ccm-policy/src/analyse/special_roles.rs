@@ -34,6 +34,36 @@ const RUSTC: [&str; 18] = [
     "link-dead-code",
 ];
 
+/// Flags of the compiler, the linker and the assembler of Go through which they start nothing and write nothing else.
+const GO_FLAGS: &str = "-B -C -D -E -H -I -K -N -S -T -V -X -a -asan -buildid -buildmode -c -compressdwarf -d -dwarf -e \
+    -h -installsuffix -l -lang -libgcc=none -linkmode -m -msan -p -race -s -shared -spectre -std -strictdups -t \
+    -tmpdir=none -trimpath -v -w -wb";
+
+/// Returns `true` for flags that change how Go compiles and links alone: `-s -w`, `all=-N -l`.
+fn are_plain_go_flags(flags: &str) -> bool {
+    // Packages stand in front.
+    let flags = match flags.split_once('=') {
+        Some((packages, flags)) if !packages.starts_with('-') && !packages.contains(' ') => flags,
+        _ => flags,
+    };
+    let is_plain = |word: &str| {
+        let name = word.strip_prefix("--").map_or(word, |_| word.get(1..).unwrap_or_default());
+        let name = name.split('=').next().unwrap_or_default();
+        let is_static = word.starts_with("-extldflags=") && word.ends_with("=-static");
+        let is_counted = |known: &str| {
+            name.strip_prefix(known).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
+        };
+        is_static
+            || GO_FLAGS.split_ascii_whitespace().any(|known| known == name)
+            // `-m=2`, `-l4`
+            || is_counted("-l")
+            || !word.starts_with('-')
+    };
+    !flags.contains(['"', '\'']) && flags.split_ascii_whitespace().all(is_plain)
+        || flags.starts_with("-X ")
+            && flags.split_ascii_whitespace().filter(|word| word.starts_with('-')).all(is_plain)
+}
+
 impl Analyser<'_> {
     /// Judges an argument of a special role.
     pub(super) fn special_role(
@@ -98,14 +128,29 @@ impl Analyser<'_> {
                 let text = shell_words::with_placeholders(word);
                 self.metadata_host(call.index, text.trim_start_matches('@'), span);
             }
-            SpecialRole::Manifest if prefix.contains("://") => self.url(call, word),
-            SpecialRole::Manifest => self.read_path(call.index, word, &call.context),
+            SpecialRole::Manifest | SpecialRole::UrlOrFile if prefix.contains("://") => self.url(call, word),
+            SpecialRole::Manifest | SpecialRole::UrlOrFile => self.read_path(call.index, word, &call.context),
             SpecialRole::Project
             | SpecialRole::ProjectDirectory
             | SpecialRole::GoPackage
             | SpecialRole::XPath
             | SpecialRole::CompilerFlag
             | SpecialRole::MergeStrategy => self.project_role(call, role, word, option),
+            SpecialRole::ManualPage
+            | SpecialRole::ListPattern
+            | SpecialRole::NameSuffix
+            | SpecialRole::DocumentFormat
+            | SpecialRole::TexInput
+            | SpecialRole::PytestSetting
+            | SpecialRole::ReportFile
+            | SpecialRole::VirtualMachineFlag
+            | SpecialRole::NamedFile
+            | SpecialRole::DeviceCache
+            | SpecialRole::TestLogger
+            | SpecialRole::PackageFile
+            | SpecialRole::DataExpression
+            | SpecialRole::ServedDirectory
+            | SpecialRole::SocketAddress => self.file_role(call, role, word, &prefix),
             _ => self.tool_role(call, role, word, &prefix),
         }
     }
@@ -114,11 +159,8 @@ impl Analyser<'_> {
     fn tool_role(&mut self, call: &mut Call<'_>, role: SpecialRole, word: &ShellWord, prefix: &str) {
         let is_known = word.text().is_some();
         match role {
-            SpecialRole::GoFlags => {
-                let runs = ["-extld", "-plugin", "-wrapper", "-fplugin", "-B", "-specs", "-toolexec"];
-                if !is_known || runs.iter().any(|flag| prefix.contains(flag)) {
-                    self.setting_unknown(call, word);
-                }
+            SpecialRole::GoFlags if !is_known || !are_plain_go_flags(prefix) => {
+                self.setting_unknown(call, word)
             }
             SpecialRole::CmakeSetting => self.cmake_setting(call, word, prefix),
             SpecialRole::JsModule if !is_known || prefix.starts_with(['/', '.']) => {
@@ -180,6 +222,11 @@ impl Analyser<'_> {
         match role {
             SpecialRole::Ar => self.archive_members(call, words),
             SpecialRole::NpmConfig => self.npm_config(call, words),
+            SpecialRole::SameProgram => {
+                let name = ShellWord::known(call.name, self.span(call.index));
+                let words: Vec<ShellWord> = std::iter::once(name).chain(words.iter().cloned()).collect();
+                self.program(&words, call.commands, &call.context.within(call.index));
+            }
             SpecialRole::PackageCommand => {
                 let context = call.context.within(call.index);
                 if let Some(installed) = self.installed_program(call, words) {
@@ -306,18 +353,5 @@ impl Analyser<'_> {
                 self.read_path(call.index, member, &call.context);
             }
         }
-    }
-
-    /// Judges `npm config set`.
-    fn npm_config(&mut self, call: &Call<'_>, words: &[ShellWord]) {
-        let first = words.first().and_then(ShellWord::text);
-        let is_read = words.is_empty()
-            || matches!(first.as_deref(), Some("get" | "list" | "ls" | "delete" | "rm" | "fix"))
-            || call.parsed.operands.len() == 1 && first.as_deref() != Some("edit");
-        if is_read {
-            return;
-        }
-        let what = "a setting of npm can run programs";
-        self.finding(call.index, GuardClass::Options, what, self.span(call.index), Some(WayOut::AskOperator));
     }
 }

@@ -136,7 +136,19 @@ const WORDS: [&str; 23] = [
 const WORD_ENDS: [&str; 2] = ["_COMPILER_LAUNCHER", "_RUNNER"];
 
 /// Variables whose value is the name of a program.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 24] = [
+    "ASAN_SYMBOLIZER_PATH",
+    "CONDA_EXE",
+    "CONDA_PYTHON_EXE",
+    "GCCGO",
+    "HELM_BIN",
+    "LLVM_SYMBOLIZER_PATH",
+    "LSAN_SYMBOLIZER_PATH",
+    "MSAN_SYMBOLIZER_PATH",
+    "MAMBA_EXE",
+    "RUSTFMT",
+    "TSAN_SYMBOLIZER_PATH",
+    "UBSAN_SYMBOLIZER_PATH",
     "GIT_SSH",
     "GIT_ASKPASS",
     "SSH_ASKPASS",
@@ -262,12 +274,18 @@ pub(super) fn is_suspect(name: &str, value: Option<&ShellWord>, command: Option<
         {
             true
         }
+        _ if NAMES.contains(&name) && !is_listed_program(known.as_deref()) => true,
         _ if GIT.contains(&name) || LOADED.contains(&name) => {
             let is_shell = name == "SHELL" && matches!(known.as_deref(), Some("/bin/sh" | "/bin/bash"));
             !is_shell && !known.as_deref().is_some_and(is_harmless_program)
         }
         _ => false,
     }
+}
+
+/// Returns `true` for the name of a program of the tables, without a directory.
+fn is_listed_program(value: Option<&str>) -> bool {
+    value.is_some_and(|value| !value.contains('/') && tables::find(value).is_some())
 }
 
 pub(super) fn loads_code(name: &str, value: Option<&ShellWord>) -> String {

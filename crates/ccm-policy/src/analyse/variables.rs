@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellSpan, ShellWord};
 
-use super::paths::{self, PathMeaning};
+use super::started::StartedForm;
 use super::variable_names::{HARMLESS, is_loaded, is_suspect, loads_code, started_form};
 use super::variable_tables::{VariableUse, use_of};
 use super::{Analyser, CommandContext, CommandInput, shell_words};
@@ -30,6 +30,7 @@ impl Analyser<'_> {
         self.origin_of_variable(index, name, value, context);
         let Some(value) = value else { return };
         self.started_by_variable(index, name, value, context);
+        self.paths_in_variable(index, name, value, context);
         if is_passed_on {
             self.used_variable(index, name, value, context);
         }
@@ -41,8 +42,15 @@ impl Analyser<'_> {
         if text.as_deref() == Some("") {
             return;
         }
-        if name == "TMPDIR" {
-            return self.temporary_directory(index, value, context);
+        match name {
+            // A file that the text makes below is a new one.
+            "TMPDIR" => return self.temporary(index, value, context),
+            "TAPE" => {
+                self.read_path(index, value, context);
+                return self.write_path(index, value, context);
+            }
+            _ if name.ends_with("SAN_OPTIONS") => return self.sanitizer_options(index, value, context),
+            _ => {}
         }
         match use_of(name, text.as_deref()) {
             Some(VariableUse::Options(program)) => {
@@ -64,6 +72,49 @@ impl Analyser<'_> {
                 self.metadata_host(index, &shell_words::with_placeholders(value), span);
             }
             Some(VariableUse::Written | VariableUse::Loaded) | None => {}
+        }
+    }
+
+    /// Judges options of the sanitizers of a compiler: `log_path=x:external_symbolizer_path=y`.
+    fn sanitizer_options(&mut self, index: usize, value: &ShellWord, context: &CommandContext) {
+        let Some(text) = value.text() else { return };
+        for part in text.split([':', ' ', ',', '\n']) {
+            let Some((name, object)) = part.split_once('=') else { continue };
+            let object = ShellWord::known(object, value.span);
+            match name {
+                "external_symbolizer_path" => {
+                    self.started_command(index, StartedForm::Name, &object, context);
+                    let what = loads_code(name, Some(&object));
+                    self.finding(index, GuardClass::Variables, what, value.span, Some(WayOut::DropOption));
+                }
+                "suppressions" | "include" | "include_if_exists" => self.read_path(index, &object, context),
+                _ if object.known_prefix().contains('/') => self.write_path(index, &object, context),
+                _ => {}
+            }
+        }
+    }
+
+    /// Judges the paths in a variable whose value is loaded, and the settings of git in one, for rules.
+    fn paths_in_variable(&mut self, index: usize, name: &str, value: &ShellWord, context: &CommandContext) {
+        let Some(text) = value.text() else { return };
+        if name == "GIT_CONFIG_PARAMETERS" {
+            let settings = ccm_model::split_words(&text).unwrap_or_default();
+            let settings: Vec<String> =
+                settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect();
+            let span = context.span.unwrap_or(value.span);
+            let words =
+                std::iter::once("git".to_owned()).chain(settings).map(|word| ShellWord::known(word, span));
+            let context = CommandContext { at_most: Some(PolicyVerdict::Ask), ..context.within(index) };
+            self.program(&words.collect::<Vec<_>>(), &[], &context);
+            return;
+        }
+        let is_judged = is_suspect(name, Some(value), None) || is_loaded(name, Some(value));
+        let parts = text.split([':', ' ', '=', ',', ';']).map(|part| match part.strip_prefix('-') {
+            Some(option) => option.find('/').and_then(|at| option.get(at..)).unwrap_or_default(),
+            None => part,
+        });
+        for part in parts.filter(|part| is_judged && part.contains('/')) {
+            self.directory_effect(index, &ShellWord::known(part, value.span), context);
         }
     }
 
@@ -103,18 +154,6 @@ impl Analyser<'_> {
         }
     }
 
-    /// Judges a directory of temporary files. Outside the directories of the system it harms nobody.
-    fn temporary_directory(&mut self, index: usize, value: &ShellWord, context: &CommandContext) {
-        let home = self.request.variable("HOME");
-        let is_plain = paths::resolve(value, &context.directories).iter().all(|resolved| {
-            let path = resolved.path.as_deref();
-            path.is_none_or(|path| paths::meaning(path, home) == PathMeaning::Plain)
-        });
-        if !is_plain {
-            self.write_path(index, value, context);
-        }
-    }
-
     /// Judges the command that a variable names. Rules see the command, though the variable may never be used.
     fn started_by_variable(&mut self, index: usize, name: &str, value: &ShellWord, context: &CommandContext) {
         if value.text().is_none_or(|text| text.is_empty()) {
@@ -149,6 +188,7 @@ impl Analyser<'_> {
     ) {
         self.origin_of_variable(index, name, Some(value), context);
         self.started_by_variable(index, name, value, context);
+        self.paths_in_variable(index, name, value, context);
         self.used_variable(index, name, value, context);
         let is_closed = self.request.closed_variables;
         let (class, what) = if is_suspect(name, Some(value), None) || is_loaded(name, Some(value)) {

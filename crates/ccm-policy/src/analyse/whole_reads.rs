@@ -61,7 +61,7 @@ fn is_listing_program(name: &str) -> bool {
 }
 
 /// Programs that read all that is below a directory, and the options with which they do. `*` stands for no option.
-const WHOLE: [(&str, &str); 23] = [
+const WHOLE: [(&str, &str); 24] = [
     ("7z", "*"),
     ("7za", "*"),
     ("7zr", "*"),
@@ -73,6 +73,7 @@ const WHOLE: [(&str, &str); 23] = [
     ("diff", "-r --recursive"),
     ("egrep", "-r -R --recursive --dereference-recursive"),
     ("fgrep", "-r -R --recursive --dereference-recursive"),
+    ("git", "--no-index"),
     ("grep", "-r -R --recursive --dereference-recursive"),
     ("gtar", "-c -r -u --create --append --update"),
     ("rg", "*"),

@@ -57,6 +57,10 @@ pub(crate) enum ProgramSyntax {
     Single,
     /// The first word may be a cluster without a dash: `tar xf`.
     Cluster,
+    /// Clusters may hold options of two letters: `zip -rTTx`.
+    Pairs,
+    /// Long names may stand behind one dash: `npm -cache=x`.
+    Nopt,
     /// No word is an option.
     Words,
 }
@@ -118,6 +122,8 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
                     "single" => ProgramSyntax::Single,
                     "cluster" => ProgramSyntax::Cluster,
                     "words" => ProgramSyntax::Words,
+                    "pairs" => ProgramSyntax::Pairs,
+                    "nopt" => ProgramSyntax::Nopt,
                     other => return Err(format!("syntax {other} is unknown")),
                 }
             }

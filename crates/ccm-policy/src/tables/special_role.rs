@@ -65,9 +65,43 @@ pub(crate) enum SpecialRole {
     CompilerFlag,
     /// Strategy of `git merge`: a part of git, or a program.
     MergeStrategy,
+    /// Page of a manual, or its file.
+    ManualPage,
+    /// Pattern of names, or `@file` with patterns.
+    ListPattern,
+    /// Further words for the same program.
+    SameProgram,
+    /// End of the names of files that are written.
+    NameSuffix,
+    /// Format of a document, or a file of code that reads or writes it.
+    DocumentFormat,
+    /// File of TeX, or commands of TeX.
+    TexInput,
+    /// Setting of pytest, `name=value`.
+    PytestSetting,
+    /// Kind of a report, with its file: `xml:file`.
+    ReportFile,
+    /// Flag of the virtual machine of Java.
+    VirtualMachineFlag,
+    /// File of code behind a name or a kind: `name=file`.
+    NamedFile,
+    /// Letter and file of the device cache of lsof.
+    DeviceCache,
+    /// Logger of a test run, with its settings.
+    TestLogger,
+    /// File of a package, whose name is not known.
+    PackageFile,
+    /// Expression of jq or yq, which may load files.
+    DataExpression,
+    /// Directory whose files a server shows to others.
+    ServedDirectory,
+    /// Address of socat, which may be a file.
+    SocketAddress,
+    /// File that is read, or an address.
+    UrlOrFile,
 }
 
-pub(super) const NAMES: [(&str, SpecialRole); 31] = [
+pub(super) const NAMES: [(&str, SpecialRole); 48] = [
     ("files_from", SpecialRole::FilesFrom),
     ("rsync_option", SpecialRole::RsyncOption),
     ("mode_list", SpecialRole::ModeList),
@@ -99,4 +133,21 @@ pub(super) const NAMES: [(&str, SpecialRole); 31] = [
     ("xpath", SpecialRole::XPath),
     ("compiler_flag", SpecialRole::CompilerFlag),
     ("merge_strategy", SpecialRole::MergeStrategy),
+    ("manual_page", SpecialRole::ManualPage),
+    ("list_pattern", SpecialRole::ListPattern),
+    ("same_program", SpecialRole::SameProgram),
+    ("name_suffix", SpecialRole::NameSuffix),
+    ("document_format", SpecialRole::DocumentFormat),
+    ("tex_input", SpecialRole::TexInput),
+    ("pytest_setting", SpecialRole::PytestSetting),
+    ("report_file", SpecialRole::ReportFile),
+    ("virtual_machine_flag", SpecialRole::VirtualMachineFlag),
+    ("named_file", SpecialRole::NamedFile),
+    ("device_cache", SpecialRole::DeviceCache),
+    ("test_logger", SpecialRole::TestLogger),
+    ("package_file", SpecialRole::PackageFile),
+    ("data_expression", SpecialRole::DataExpression),
+    ("served_directory", SpecialRole::ServedDirectory),
+    ("socket_address", SpecialRole::SocketAddress),
+    ("url_or_file", SpecialRole::UrlOrFile),
 ];

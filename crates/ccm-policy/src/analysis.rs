@@ -30,6 +30,8 @@ pub struct AnalysedCommand {
     pub operands: Vec<AnalysedWord>,
     /// Variables that are set for the command, by name.
     pub variables: Vec<String>,
+    /// Texts of code that the command gets, and that are none of its words.
+    pub codes: Vec<AnalysedWord>,
     /// The shell opens files for the command, or gives it a text as input.
     pub is_redirected: bool,
     /// Effects.

@@ -68,7 +68,7 @@ pub(super) fn parse(
         }
         let is_dashed = prefix.starts_with('-') && (prefix.len() > 1 || word.text().is_none());
         let is_option = is_dashed
-            || prefix.starts_with(['/', '+']) && table.iter().any(|spec| spec.has_name(&prefix))
+            || prefix.starts_with(['/', '+']) && table.iter().any(|spec| spec.has_name(before_mark(&prefix)))
             || is_toolchain(&prefix) && table.iter().any(|spec| spec.has_name(TOOLCHAIN));
         if !is_option {
             parsed.operands.push(word.clone());
@@ -112,6 +112,11 @@ pub(super) fn parse(
         }
     }
     parsed
+}
+
+/// Returns what stands in front of a value: `/p` of `/p:x=y`.
+fn before_mark(prefix: &str) -> &str {
+    prefix.split(['=', ':']).next().unwrap_or_default()
 }
 
 /// Returns `--cache=x` for `-cache=x` of npm, which knows long names behind one dash, unless all letters are options.

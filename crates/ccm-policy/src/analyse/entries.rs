@@ -94,6 +94,7 @@ impl Analyser<'_> {
         match level.handler.as_deref() {
             Some("git_checkout") => self.git_checkout(&call),
             Some("copied_modes") => self.copied_modes(&call),
+            Some("script_or_program") => self.script_or_program(&call),
             _ => {}
         }
         for option in &parsed.options {

@@ -89,7 +89,6 @@ impl Analyser<'_> {
                 call.objects.push(CalledObject::any(word));
             }
             SpecialRole::DataExpression => self.data_expression(call, word),
-            SpecialRole::ServedDirectory => self.served_directory(call, word),
             SpecialRole::SocketAddress => self.socket_file(call, word, prefix),
             _ => {}
         }
@@ -147,20 +146,6 @@ impl Analyser<'_> {
         if imports(&text) || text.contains("load") && loads(&text) {
             let span = call.context.span.unwrap_or(word.span);
             self.inline_code(call.index, call.name, word, span);
-        }
-    }
-
-    /// Judges a directory that a server shows to others.
-    pub(super) fn served_directory(&mut self, call: &Call<'_>, word: &ShellWord) {
-        self.read_path(call.index, word, &call.context);
-        self.everything_read_below(call.index, word, &call.context);
-        let outside = super::paths::resolve(word, &call.context.directories)
-            .into_iter()
-            .find(|resolved| resolved.path.as_deref().is_none_or(|path| !self.is_inside(path)));
-        if outside.is_some() {
-            let what = format!("`{}` shows others what is outside the workspace", call.name);
-            let span = call.context.span.unwrap_or(word.span);
-            self.finding(call.index, GuardClass::Remote, what, span, Some(WayOut::StayInWorkspace));
         }
     }
 
@@ -224,12 +209,13 @@ impl Analyser<'_> {
 
 /// Returns `true` for an expression of jq that may import a module: `import "x" as y;`.
 fn imports(text: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
     ["import", "include"].iter().any(|keyword| {
         text.match_indices(keyword).any(|(at, _)| {
-            let before = text.get(..at).unwrap_or_default();
+            let before = text.get(..at).unwrap_or_default().trim_end();
             let behind = text.get(at + keyword.len()..).unwrap_or_default().trim_start();
-            !before.ends_with(is_name) && behind.starts_with(['"', '#'])
+            // Imports stand in front of all else; comments may stand anywhere.
+            (before.is_empty() || before.ends_with(';') || before.contains('#'))
+                && behind.starts_with(['"', '#'])
         })
     })
 }

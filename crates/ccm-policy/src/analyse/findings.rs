@@ -55,6 +55,7 @@ impl Analyser<'_> {
             options: Vec::new(),
             operands: Vec::new(),
             variables: Vec::new(),
+            codes: Vec::new(),
             is_redirected: false,
             effects: Vec::new(),
             findings: Vec::new(),

@@ -16,7 +16,7 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 30] = [
+pub(super) const HANDLERS: [&str; 31] = [
     "interpreter",
     "ed",
     "sqlite",
@@ -47,6 +47,7 @@ pub(super) const HANDLERS: [&str; 30] = [
     "editor",
     "netcat",
     "bind_mounts",
+    "script_or_program",
 ];
 
 impl Analyser<'_> {

@@ -229,6 +229,12 @@ impl Analyser<'_> {
         if parsed.has("a") {
             self.code_from_input(call.index, call.name, call.commands, call.context);
         }
+        if parsed.has("S") {
+            let here = ShellWord::known(".", self.span(call.index));
+            let root = parsed.values("t").next().unwrap_or(&here);
+            self.served(call, root);
+            self.script_directory(call, root);
+        }
         let is_report = ["v", "i", "m", "h"].into_iter().any(|name| parsed.has(name));
         if is_report || has_code || parsed.has("S") && parsed.operands.is_empty() {
             return;

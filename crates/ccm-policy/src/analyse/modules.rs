@@ -40,6 +40,31 @@ impl Analyser<'_> {
         }
     }
 
+    /// Judges a directory that a web server shows to others.
+    pub(super) fn served(&mut self, call: ExactCall<'_>, word: &ShellWord) {
+        self.read_path(call.index, word, call.context);
+        self.everything_read_below(call.index, word, call.context);
+        for resolved in paths::resolve(word, &call.context.directories) {
+            if resolved.path.as_deref().is_none_or(|path| !self.is_inside(path)) {
+                let what = format!("`{}` shows others what is outside the workspace", call.name);
+                let way = Some(WayOut::StayInWorkspace);
+                self.finding(call.index, GuardClass::Remote, what, call.span(word), way);
+            }
+        }
+    }
+
+    /// Judges a directory whose files an interpreter runs when a client asks for them.
+    pub(super) fn script_directory(&mut self, call: ExactCall<'_>, word: &ShellWord) {
+        for resolved in paths::resolve(word, &call.context.directories) {
+            if resolved.path.as_deref().is_none_or(|path| !self.is_inside(path)) {
+                self.effect(call.index, Effect::code(CodeSource::File, resolved.path));
+                let what = format!("`{}` runs files outside the workspace", call.name);
+                let way = Some(WayOut::StayInWorkspace);
+                self.finding(call.index, GuardClass::CodeOutside, what, call.span(word), way);
+            }
+        }
+    }
+
     /// Returns `true` if the working directory lies in the workspace and has a file or directory of this name.
     pub(super) fn is_in_directory(&self, call: ExactCall<'_>, name: &str) -> bool {
         let Some(directory) = call.context.directories.only() else { return false };

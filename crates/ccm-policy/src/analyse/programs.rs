@@ -2,6 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
+use super::entries::Call;
 use super::program_names::{self, CopiedProgram};
 use super::{Analyser, CommandContext};
 use crate::analysis::{AnalysedWord, FindingOrigin, ProgramReference, WayOut};
@@ -265,6 +266,26 @@ impl Analyser<'_> {
                 break;
             }
         }
+    }
+
+    /// Judges the name of a script of a project, which is that of a program if there is no such script.
+    pub(super) fn script_or_program(&mut self, call: &Call<'_>) {
+        let mut words = call.operands.to_vec();
+        if call.name != "bun" {
+            // The name is that of the subcommand.
+            let Some(name) = call.action.split(' ').next_back().filter(|name| !name.is_empty()) else {
+                return;
+            };
+            words.insert(0, ShellWord::known(name, self.span(call.index)));
+        }
+        let name = words.first().and_then(ShellWord::text);
+        let Some(base) = name.as_deref().map(|name| name.rsplit('/').next().unwrap_or_default()) else {
+            return;
+        };
+        let is_program = tables::find(base).is_some_and(|entry| !entry.is_word);
+        let most = if is_program { PolicyVerdict::Deny } else { PolicyVerdict::Allow };
+        let context = CommandContext { at_most: Some(most), ..call.context.within(call.index) };
+        self.program(&words, call.commands, &context);
     }
 
     /// Marks findings of a command that may be none.

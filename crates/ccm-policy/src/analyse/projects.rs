@@ -93,6 +93,14 @@ impl Analyser<'_> {
     /// Judges a file or directory of a project. Outside the workspace, somebody else decides what the project runs.
     fn project(&mut self, call: &Call<'_>, word: &ShellWord) {
         let prefix = word.known_prefix();
+        if prefix.starts_with('@') && matches!(call.name, "dotnet" | "msbuild" | "xbuild") {
+            return self.started(
+                call,
+                ArgumentRole::Library,
+                &shell_words::without_prefix(word, 1),
+                Some("@"),
+            );
+        }
         // `tests/test_a.py::test_b`, `--option=path`.
         let part = prefix.split("::").next().unwrap_or_default();
         let part = part.split_once('=').map_or(part, |(_, value)| value);

@@ -3,7 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::exact::ExactCall;
-use super::{Analyser, paths};
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect};
 use crate::grammars::{ExactArguments, OptionGrammar};
@@ -138,11 +138,10 @@ impl Analyser<'_> {
             }
             "zipfile" | "tarfile" => self.python_archive(call, operands),
             "coverage" => self.coverage(call, operands),
-            "http.server" => {
-                for path in paths {
-                    self.maybe_path(call.index, path, call.context);
-                    self.served(call, path);
-                }
+            "http.server" | "SimpleHTTPServer" => {
+                let here = ShellWord::known(".", call.span(module));
+                let directory = directory_of_server(operands).unwrap_or(here);
+                self.served(call, &directory);
             }
             "ensurepip" => {
                 let what = "`ensurepip` installs packages";
@@ -203,22 +202,6 @@ impl Analyser<'_> {
         }
     }
 
-    /// Judges a directory that a web server of python shows.
-    fn served(&mut self, call: ExactCall<'_>, word: &ShellWord) {
-        for resolved in paths::resolve(word, &call.context.directories) {
-            if resolved.path.as_deref().is_none_or(|path| !self.is_inside(path)) {
-                let what = format!("`{}` shows others what is outside the workspace", call.name);
-                self.finding(
-                    call.index,
-                    GuardClass::Remote,
-                    what,
-                    call.span(word),
-                    Some(WayOut::StayInWorkspace),
-                );
-            }
-        }
-    }
-
     /// Judges the modules that list, make and extract archives.
     fn python_archive(&mut self, call: ExactCall<'_>, operands: &[ShellWord]) {
         let Some((option, files)) = operands.split_first() else { return };
@@ -257,4 +240,21 @@ impl Analyser<'_> {
             _ => self.script_operands(call, rest),
         }
     }
+}
+
+/// Returns the directory that the web server of python shows, if one is named.
+fn directory_of_server(operands: &[ShellWord]) -> Option<ShellWord> {
+    let mut found = None;
+    for (position, word) in operands.iter().enumerate() {
+        let prefix = word.known_prefix();
+        let long = prefix.strip_prefix("--").map(|long| long.split('=').next().unwrap_or_default());
+        let is_long = long.is_some_and(|long| long.len() > 1 && "directory".starts_with(long));
+        found = match prefix.find('=') {
+            Some(at) if is_long => Some(shell_words::without_prefix(word, at + 1)),
+            _ if is_long || prefix == "-d" => operands.get(position + 1).cloned(),
+            _ if prefix.starts_with("-d") => Some(shell_words::without_prefix(word, 2)),
+            _ => continue,
+        };
+    }
+    found
 }

@@ -378,6 +378,13 @@ impl Analyser<'_> {
         if word.text().is_some_and(|text| text.is_empty()) {
             return;
         }
+        let shown = shell_words::shown(word);
+        if let Some(command) = self.analysis.commands.get_mut(index)
+            && !command.words.contains(&shown)
+            && !command.codes.contains(&shown)
+        {
+            command.codes.push(shown);
+        }
         self.effect(index, Effect::code(CodeSource::Inline, Some(name.to_owned())));
         let what = format!("`{name}` runs code that is written in the command");
         self.finding(index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));

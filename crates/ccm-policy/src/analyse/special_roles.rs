@@ -149,7 +149,6 @@ impl Analyser<'_> {
             | SpecialRole::TestLogger
             | SpecialRole::PackageFile
             | SpecialRole::DataExpression
-            | SpecialRole::ServedDirectory
             | SpecialRole::SocketAddress => self.file_role(call, role, word, &prefix),
             _ => self.tool_role(call, role, word, &prefix),
         }
@@ -324,7 +323,8 @@ impl Analyser<'_> {
         let mut letters = None;
         for word in rest.by_ref() {
             let prefix = word.known_prefix();
-            if prefix.starts_with("--plugin") || prefix.starts_with("--output") || word.text().is_none() {
+            let is_harmless = matches!(&*prefix, "--thin" | "--help" | "--version");
+            if prefix.starts_with("--") && !is_harmless || prefix.starts_with('@') || word.text().is_none() {
                 self.setting_unknown(call, word);
             }
             if !prefix.starts_with("--") {
@@ -345,6 +345,9 @@ impl Analyser<'_> {
             } else {
                 self.write_path(call.index, archive, &call.context);
             }
+        }
+        if words.iter().skip(1).any(|word| word.known_prefix().starts_with('@')) {
+            self.unlisted(call.index, call.name, "@");
         }
         if text.contains('x') {
             self.writes_here(call.index, &call.context);

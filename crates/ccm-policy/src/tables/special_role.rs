@@ -93,15 +93,13 @@ pub(crate) enum SpecialRole {
     PackageFile,
     /// Expression of jq or yq, which may load files.
     DataExpression,
-    /// Directory whose files a server shows to others.
-    ServedDirectory,
     /// Address of socat, which may be a file.
     SocketAddress,
     /// File that is read, or an address.
     UrlOrFile,
 }
 
-pub(super) const NAMES: [(&str, SpecialRole); 48] = [
+pub(super) const NAMES: [(&str, SpecialRole); 47] = [
     ("files_from", SpecialRole::FilesFrom),
     ("rsync_option", SpecialRole::RsyncOption),
     ("mode_list", SpecialRole::ModeList),
@@ -147,7 +145,6 @@ pub(super) const NAMES: [(&str, SpecialRole); 48] = [
     ("test_logger", SpecialRole::TestLogger),
     ("package_file", SpecialRole::PackageFile),
     ("data_expression", SpecialRole::DataExpression),
-    ("served_directory", SpecialRole::ServedDirectory),
     ("socket_address", SpecialRole::SocketAddress),
     ("url_or_file", SpecialRole::UrlOrFile),
 ];

@@ -69,6 +69,7 @@ fn command(line: &str) -> AnalysedCommand {
         operands: words[1..].iter().filter(|word| !word.shown.starts_with('-')).cloned().collect(),
         words,
         variables: Vec::new(),
+        codes: Vec::new(),
         is_redirected: false,
         effects: Vec::new(),
         findings: Vec::new(),

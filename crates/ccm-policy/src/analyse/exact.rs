@@ -75,7 +75,10 @@ impl Analyser<'_> {
         let actions = shell_words::with_digits(word).map(|text| read(&text));
         match actions {
             Some(Ok(actions)) => self.text_actions(call, &actions, call.span(word)),
-            Some(Err(reason)) => self.not_exact(call, &reason.to_string(), call.span(word)),
+            Some(Err(reason)) => {
+                self.record_code(call.index, word);
+                self.not_exact(call, &reason.to_string(), call.span(word));
+            }
             None => {
                 let what = format!("`{}` is not known", shell_words::shown(word).shown);
                 self.not_exact(call, &what, call.span(word));

@@ -378,6 +378,14 @@ impl Analyser<'_> {
         if word.text().is_some_and(|text| text.is_empty()) {
             return;
         }
+        self.record_code(index, word);
+        self.effect(index, Effect::code(CodeSource::Inline, Some(name.to_owned())));
+        let what = format!("`{name}` runs code that is written in the command");
+        self.finding(index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));
+    }
+
+    /// Records code that is none of the words of the command, for rules.
+    pub(super) fn record_code(&mut self, index: usize, word: &ShellWord) {
         let shown = shell_words::shown(word);
         if let Some(command) = self.analysis.commands.get_mut(index)
             && !command.words.contains(&shown)
@@ -385,8 +393,5 @@ impl Analyser<'_> {
         {
             command.codes.push(shown);
         }
-        self.effect(index, Effect::code(CodeSource::Inline, Some(name.to_owned())));
-        let what = format!("`{name}` runs code that is written in the command");
-        self.finding(index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));
     }
 }

@@ -188,6 +188,11 @@ impl Analyser<'_> {
                     self.setting_unknown(call, word);
                 }
             }
+            SpecialRole::LibraryPath => {
+                let kinds = ["all=", "crate=", "dependency=", "framework=", "native="];
+                let kind = kinds.iter().find(|kind| prefix.starts_with(**kind)).map_or(0, |kind| kind.len());
+                self.read_path(call.index, &shell_words::without_prefix(word, kind), &call.context);
+            }
             SpecialRole::EmittedFiles => self.emitted_files(call, word, prefix),
             SpecialRole::CompilerProgram => self.compiler_program(call, word, prefix),
             SpecialRole::JavaProperty => self.java_property(call, word, prefix),
@@ -201,7 +206,15 @@ impl Analyser<'_> {
                 let value = shell_words::without_prefix(&value, usize::from(mark));
                 self.setting_starts(call, word, StartedForm::Text, &value);
             }
+            SpecialRole::Sysctl if !prefix.contains('=') && prefix.contains("..") => {
+                let path = ShellWord::known(format!("/proc/sys/{prefix}"), word.span);
+                self.read_path(call.index, &path, &call.context);
+            }
             SpecialRole::Sysctl if !is_known || prefix.contains('=') => {
+                if prefix.contains(['|', '/']) {
+                    // The kernel starts programs by `kernel.core_pattern` and `kernel.modprobe`.
+                    self.setting_unknown(call, word);
+                }
                 self.effect(call.index, Effect::new(EffectKind::System, None).with_action(call.name));
                 let what = format!("`{}` sets {}", call.name, shell_words::shown(word).shown);
                 let span = call.context.span.unwrap_or(word.span);

@@ -106,13 +106,16 @@ const TEXTS: [&str; 10] = [
 const TEXT_ENDS: [&str; 4] = ["PAGER", "EDITOR", "BROWSER", "SSH_COMMAND"];
 
 /// Variables whose value is a program with arguments, with those whose names end with `WORD_ENDS`.
-const WORDS: [&str; 23] = [
+const WORDS: [&str; 27] = [
     "ACLOCAL",
     "AUTOCONF",
     "AUTOHEADER",
     "AUTOM4TE",
     "AUTOMAKE",
     "AUTOPOINT",
+    "BORG_PASSCOMMAND",
+    "BORG_REMOTE_PATH",
+    "BORG_RSH",
     "CARGO",
     "CCACHE_PREFIX",
     "CCACHE_PREFIX_CPP",
@@ -126,6 +129,7 @@ const WORDS: [&str; 23] = [
     "M4",
     "NULLCMD",
     "PKG_CONFIG",
+    "RESTIC_PASSWORD_COMMAND",
     "RSYNC_RSH",
     "RUSTDOC",
     "SENDMAIL",

@@ -97,9 +97,11 @@ pub(crate) enum SpecialRole {
     SocketAddress,
     /// File that is read, or an address.
     UrlOrFile,
+    /// Directory of libraries, behind a kind: `native=lib`.
+    LibraryPath,
 }
 
-pub(super) const NAMES: [(&str, SpecialRole); 47] = [
+pub(super) const NAMES: [(&str, SpecialRole); 48] = [
     ("files_from", SpecialRole::FilesFrom),
     ("rsync_option", SpecialRole::RsyncOption),
     ("mode_list", SpecialRole::ModeList),
@@ -147,4 +149,5 @@ pub(super) const NAMES: [(&str, SpecialRole); 47] = [
     ("data_expression", SpecialRole::DataExpression),
     ("socket_address", SpecialRole::SocketAddress),
     ("url_or_file", SpecialRole::UrlOrFile),
+    ("library_path", SpecialRole::LibraryPath),
 ];

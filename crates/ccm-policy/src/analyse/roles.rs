@@ -302,7 +302,10 @@ impl Analyser<'_> {
             self.shell_text(call.index, text, ShellDialect::Sh, call.commands, &context);
             return;
         }
-        if first.is_some_and(|name| name.starts_with('-') && name.len() > 1) {
+        if call.name == "capsh" {
+            // What follows is for bash.
+            inner.insert(0, ShellWord::known("bash", self.span(call.index)));
+        } else if first.is_some_and(|name| name.starts_with('-') && name.len() > 1) {
             inner.remove(0);
         }
         self.program(&inner, call.commands, &context);

@@ -6,6 +6,7 @@ mod documentation;
 mod paths_of_rules;
 mod policy_file;
 mod program_names;
+mod reaching_out;
 mod resources_of_commands;
 mod rules_on_commands;
 mod secrets_of_directories;

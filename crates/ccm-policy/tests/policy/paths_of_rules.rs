@@ -4,7 +4,7 @@ use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{AnalysisLimits, Caller, NoValues, PolicyRequest, RequestInput, Workspace, analyse};
 use ccm_shell::ShellDialect;
 
-use crate::rules_on_commands::policy_of;
+use crate::rules_on_commands::{check, policy_of};
 
 fn verdicts(rule: &str, commands: &[&str]) -> Vec<&'static str> {
     let policy = policy_of(&format!("ccm_policy: 1\nrules: [{{match: {{{rule}}}, deny: final}}]\n"));
@@ -95,4 +95,29 @@ fn paths_that_may_be_those_of_a_final_rule_are_refused() {
         assert_eq!(verdict, "deny", "{command}");
     }
     assert_eq!(verdicts("path: /tmp/**", &["t=$(mktemp); cat \"$t\""]), ["deny"]);
+}
+
+#[test]
+fn paths_in_options_lists_and_variables_are_those_of_a_rule() {
+    let policy = policy_of("ccm_policy: 1\nrules: [{match: {path: \"/etc/**\"}, deny: final}]\n");
+    let commands: Vec<&str> = include_str!("data/denied_paths.tsv").lines().skip(1).collect();
+    assert!(commands.len() >= 300, "{} rows", commands.len());
+    let others = [
+        "tar cf a src",
+        "tar xf a.tar",
+        "sha256sum f",
+        "git diff --no-index a b",
+        "cd /srv && git grep x",
+        "man ls",
+        "zip -r x.zip src",
+        "npm -cache=.npm test",
+        "mktemp -p /tmp x.XXX",
+        "java -XX:+UseG1GC X",
+        "pytest -o log_cli=true",
+        "python3 -c 'print(1 / 2)'",
+        "node --odd x.js",
+        "kitty /srv/x",
+        "TMPDIR=/tmp sort f",
+    ];
+    check(&policy, Caller::Apply, &[("deny", &commands), ("allow", &others)]);
 }

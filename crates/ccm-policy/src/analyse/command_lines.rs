@@ -152,8 +152,8 @@ pub(super) fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments, is_last:
             || entry.unless.iter().any(|name| name.split('+').any(|name| option.is_named(name)))
     };
     // What an option that is not known adds is no report.
-    let is_about_words = |name: &&Box<str>| name.split('+').any(|part| !part.starts_with(['-', '!']));
-    let mut listed = entry.unless.iter().filter(|name| is_last || !is_about_words(name));
+    let is_about_words = |name: &str| name.split('+').any(|part| !part.starts_with(['-', '!']));
+    let mut listed = entry.unless.iter().filter(|name| is_last || !is_about_words(name.as_ref()));
     listed.any(|name| is_listed(name)) && parsed.options.iter().all(is_known)
         || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
 }

@@ -100,7 +100,7 @@ impl Analyser<'_> {
         match prefix.chars().next() {
             Some('\\') => self.inline_code(call.index, call.name, word, span),
             Some('&' | '*') => {
-                self.started(call, ArgumentRole::Library, &shell_words::without_prefix(word, 1), None)
+                self.started(call, ArgumentRole::Library, &shell_words::without_prefix(word, 1), None);
             }
             _ if prefix.contains('\\') => self.inline_code(call.index, call.name, word, span),
             _ => self.read_path(call.index, word, &call.context),

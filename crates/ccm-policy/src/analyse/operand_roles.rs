@@ -3,7 +3,8 @@
 use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
-use super::{Analyser, CommandContext, paths, shell_words};
+use super::paths::{self, PathMeaning};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -74,24 +75,22 @@ impl Analyser<'_> {
 
     /// Judges a new file or directory of a name that nobody chose. In a directory of temporary files it harms nobody.
     pub(super) fn temporary(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
-        let directories = [Some("/tmp"), Some("/var/tmp"), self.request.variable("TMPDIR")];
-        let is_temporary = |path: &str| {
-            let mut known = directories.iter().flatten();
-            known.any(|directory| directory.starts_with('/') && paths::is_within(path, directory))
-        };
+        let home = self.request.variable("HOME");
+        let own = self.request.variable("TMPDIR").filter(|path| {
+            path.starts_with('/') && *path != "/" && paths::meaning(path, home) == PathMeaning::Plain
+        });
+        let directories = [Some("/tmp"), Some("/var/tmp"), own];
+        let is_temporary =
+            |path: &str| directories.iter().flatten().any(|directory| paths::is_within(path, directory));
         for resolved in paths::resolve(word, &context.directories) {
-            match resolved.path.as_deref().filter(|path| is_temporary(path)) {
-                Some(path) => {
-                    // What stands in place of `XXX` is not known.
-                    let beginning = path.split("XXX").next().unwrap_or_default().to_owned();
-                    let effect = self.path_effect(EffectKind::Write, &resolved);
-                    self.effect(index, Effect { object: Some(beginning), is_partial: true, ..effect });
-                }
-                None => {
-                    self.write_path(index, word, context);
-                    return;
-                }
-            }
+            let Some(path) = resolved.path.as_deref().filter(|path| is_temporary(path)) else {
+                self.write_path(index, word, context);
+                return;
+            };
+            // What stands in place of `XXX` is not known.
+            let beginning = path.split("XXX").next().unwrap_or_default().to_owned();
+            let effect = self.path_effect(EffectKind::Write, &resolved);
+            self.effect(index, Effect { object: Some(beginning), is_partial: true, ..effect });
         }
     }
 

@@ -159,7 +159,7 @@ impl Analyser<'_> {
         let is_known = word.text().is_some();
         match role {
             SpecialRole::GoFlags if !is_known || !are_plain_go_flags(prefix) => {
-                self.setting_unknown(call, word)
+                self.setting_unknown(call, word);
             }
             SpecialRole::CmakeSetting => self.cmake_setting(call, word, prefix),
             SpecialRole::JsModule if !is_known || prefix.starts_with(['/', '.']) => {

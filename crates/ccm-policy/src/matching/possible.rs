@@ -14,7 +14,7 @@ pub(super) fn programs(command: &AnalysedCommand) -> impl Iterator<Item = (usize
     let is_unknown = command.has_unknown_effects();
     let words = command.words.iter().chain(&command.codes).enumerate().skip(1).filter(move |_| is_unknown);
     words.flat_map(|(position, word)| {
-        let names = parts(word).flat_map(|part| with_attached(part)).map(super::base);
+        let names = parts(word).flat_map(with_attached).map(super::base);
         names.filter(|name| !name.is_empty()).map(move |name| (position, name))
     })
 }
@@ -42,7 +42,7 @@ fn may_be_path(glob: &Glob, command: &AnalysedCommand, word: &AnalysedWord) -> b
             _ => command.directories.iter().any(|directory| is_meant(&join_path(directory, part))),
         }
     };
-    parts(word).flat_map(|part| with_attached(part)).any(is_path)
+    parts(word).flat_map(with_attached).any(is_path)
 }
 
 /// Returns the parts of a word.

@@ -64,5 +64,5 @@ fn what_programs_do_beyond_their_purpose_is_seen() {
         }
     }
     assert!(errors.is_empty(), "{} of {count} rows:\n{}", errors.len(), errors.join("\n"));
-    assert!(count >= 600 && programs.len() >= 430, "{count} rows, {} programs", programs.len());
+    assert!(count >= 650 && programs.len() >= 460, "{count} rows, {} programs", programs.len());
 }

@@ -24,6 +24,7 @@ mod read;
 mod regular;
 mod remove;
 mod resolve;
+mod strangers;
 mod sync_queue;
 mod system;
 mod tree;

@@ -9,7 +9,7 @@ use rustix::process::{getegid, geteuid};
 
 use super::resolve::ResolvedPath;
 use super::write::{attribute_error, changed_owners, owner_names, remove_leftover};
-use super::{FileAttributes, FileError, FileStep, extended};
+use super::{FileAttributes, FileError, FileStep, extended, strangers};
 
 pub(super) const SET_ID: u32 = 0o6000;
 
@@ -37,27 +37,34 @@ fn checked(path: &Path, attributes: FileAttributes) -> Result<(ResolvedPath, Own
     let named = resolved.pin(entry)?;
     let stat = fstat(&named).map_err(FileError::at(path, FileStep::Inspect))?;
     let directory_owner = resolved.directory_owner()?;
-    if may_be_planted(&stat, directory_owner, attributes) {
+    let is_trusted = [0, geteuid().as_raw(), stat.st_uid].contains(&directory_owner);
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let has_several_names = !is_directory && stat.st_nlink > 1;
+    let gives_rights = gives_rights(&stat, attributes);
+    if !is_trusted && (gives_rights || has_several_names) {
         return Err(FileError::UntrustedDirectory {
             path: path.to_owned(),
             owner: stat.st_uid,
             directory_owner,
         });
     }
+    if has_several_names {
+        strangers::check_names(&resolved, stat.st_nlink.into())?;
+    }
+    if gives_rights {
+        strangers::check_above(&resolved)?;
+    }
     Ok((resolved, named))
 }
 
-/// Returns `true` if the owner of the directory could have moved or linked a file of another user there, to
-/// have its attributes changed. That is no danger if the change gives nobody more rights; a file with several
-/// names could be any file of the system.
-fn may_be_planted(stat: &Stat, directory_owner: u32, attributes: FileAttributes) -> bool {
-    let is_trusted = [0, geteuid().as_raw(), stat.st_uid].contains(&directory_owner);
+/// Returns `true` if a change gives somebody more rights. Others are no danger to a file of another user that the owner
+/// of a directory has moved to the path; a file with several names could be any file of the system.
+fn gives_rights(stat: &Stat, attributes: FileAttributes) -> bool {
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     let (uid, gid) = changed_owners(stat, attributes.uid, attributes.gid);
     let adds_rights = attributes.mode.is_some_and(|mode| mode & !stat.st_mode & 0o7777 != 0);
     // A user can move another user's directory only within its parent, and ccm changes directories in place.
-    let gives_rights = uid.is_some() || !is_directory && (gid.is_some() || adds_rights);
-    !is_trusted && (gives_rights || !is_directory && stat.st_nlink > 1)
+    uid.is_some() || !is_directory && (gid.is_some() || adds_rights)
 }
 
 /// Changes attributes through a descriptor that only names the file. Other attributes are kept, but for those

@@ -77,6 +77,16 @@ pub enum FileError {
         /// UID of the owner of the directory that it is in.
         directory_owner: u32,
     },
+    /// The file has several names, and a stranger could have made this one.
+    #[error("the attributes of \"{}\" are not changed: the file has {names} names, and {writer} can create names in its directory, also for files that lie elsewhere", .path.display())]
+    SeveralNames {
+        /// Path of the file.
+        path: PathBuf,
+        /// Number of its names.
+        names: u64,
+        /// User, or the group, who can create names there.
+        writer: Writer,
+    },
     /// A stranger could have created the file, because everybody can create files in its directory.
     #[error("\"{}\" is not changed: the file belongs to uid {owner}, and everybody can create files in its directory", .path.display())]
     SharedDirectory {
@@ -294,6 +304,11 @@ impl FileError {
             Self::StrangersDirectory { .. } | Self::OpenDirectory { .. } | Self::WritableDirectory { .. } => {
                 return Some(
                     "use a path whose directories all belong to root, and that nobody else can change",
+                );
+            }
+            Self::SeveralNames { .. } => {
+                return Some(
+                    "run `find FILESYSTEM -samefile PATH` to see its other names, and remove this one if it is not meant",
                 );
             }
             _ => return None,

@@ -14,7 +14,7 @@ use super::content::check_cancelled;
 use super::read::unescape;
 use super::resolve::{ResolvedPath, is_mount_point};
 use super::write::{remove_leftover, sync};
-use super::{FileError, FileStep};
+use super::{FileError, FileStep, strangers};
 use crate::command::Cancellation;
 
 const DIRECTORY: OFlags =
@@ -27,6 +27,7 @@ pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> R
     }
     let Some(entry) = &resolved.entry else { return Ok(()) };
     resolved.check_mount_point()?;
+    strangers::check_above(&resolved)?;
     let refused = |error: Errno| FileError::step(path, FileStep::Remove, error);
     let is_directory = entry.kind() == FileType::Directory;
     let directory = resolved.open_parent()?;

@@ -225,6 +225,12 @@ impl ResolvedPath {
         &self.directory
     }
 
+    /// Returns the directories above the parent, and those of the links on the way, with all above these.
+    pub(super) fn directories_above(&self) -> impl Iterator<Item = &Path> {
+        let of_links = self.links.iter().flat_map(|link| link.path.ancestors().skip(1));
+        self.directory.ancestors().skip(1).chain(of_links)
+    }
+
     pub(super) fn parent_path(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("/")).to_owned()
     }

@@ -302,3 +302,69 @@ fn file_of_a_stranger_in_a_shared_directory_is_not_taken_over() {
     set_mode(&shared, 0o755);
     files().set_attributes(&path, owner(Some(0), None, None)).expect("a change");
 }
+
+#[test]
+fn file_with_several_names_in_a_shared_directory_is_not_given_away() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let secret = scratch.write("secret", "root's");
+    set_mode(&secret, 0o600);
+    let shared = scratch.path().join("shared");
+    std::fs::create_dir(&shared).expect("a directory");
+    let path = shared.join("f");
+    std::fs::hard_link(&secret, &path).expect("a link");
+    let root = scratch.at("");
+    for mode in [0o1777, 0o777] {
+        set_mode(&shared, mode);
+        for given in [owner(Some(NOBODY), None, None), owner(None, None, Some(0o644)), owner(None, Some(12), None)] {
+            let why = "the file has 2 names, and every user can create names in its directory";
+            let error = files().check_attributes(&path, given).expect_err("a refusal").to_string();
+            assert!(error.replace(&root, "").contains(why), "{error}");
+            files().set_attributes(&path, given).expect_err("a refusal");
+        }
+    }
+    assert_eq!((owner_ids(&secret), mode(&secret)), ((0, 0), 0o600));
+    // A new file with the same content has one name.
+    write_with(&path, "new", owner(None, None, Some(0o644))).expect("a write");
+    assert_eq!((scratch.read("secret").as_deref(), mode(&secret)), (Some("root's"), 0o600));
+    // Nobody but root makes names in a directory of root.
+    set_mode(&shared, 0o755);
+    std::fs::hard_link(&secret, shared.join("g")).expect("a link");
+    files().set_attributes(&shared.join("g"), owner(Some(12), None, Some(0o640))).expect("a change");
+    assert_eq!((owner_ids(&secret).0, mode(&secret)), (12, 0o640));
+}
+
+#[test]
+fn every_directory_above_is_judged() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.write("home/a/b/f", "root's");
+    std::os::unix::fs::symlink("home/a/b", scratch.path().join("way")).expect("a link");
+    let above = scratch.path().join("home");
+    chown(&above, Some(NOBODY), None).expect("its owner");
+    set_mode(&file, 0o600);
+    let root = scratch.at("");
+    let by_link = scratch.path().join("way/f");
+    for path in [&file, &by_link] {
+        for given in [owner(Some(NOBODY), None, None), owner(None, None, Some(0o644))] {
+            let error = files().set_attributes(path, given).expect_err("a refusal").to_string();
+            assert!(error.replace(&root, "").starts_with("the directory \"home\", on the way to "), "{error}");
+            assert!(files().check_attributes(path, given).is_err());
+        }
+        files().set_attributes(path, owner(None, None, Some(0o600))).expect("nobody gets more rights");
+        for force in [false, true] {
+            let error = files().remove(path, force).expect_err("a refusal").to_string();
+            assert!(error.contains("belongs to uid 65534"), "{error}");
+        }
+    }
+    files().remove(&above.join("a"), true).expect("what lies in his directory is his to lose");
+    let own = scratch.write("home/c/own", "");
+    chown(&own, Some(NOBODY), None).expect("its owner");
+    files().set_attributes(&own, owner(Some(0), None, Some(0o644))).expect("his own file");
+    chown(&own, Some(NOBODY), None).expect("its owner");
+    files().remove(&own, false).expect("his own file");
+}

@@ -403,7 +403,11 @@ fn execute_plan(
         FilePlan::Update(_) => {
             match files.set_attributes(&file.path, attributes) {
                 // A new file with the same content is certainly not one that a stranger moved there.
-                Err(FileError::UntrustedDirectory { .. }) if file.has_local_content() => {
+                Err(
+                    FileError::UntrustedDirectory { .. }
+                    | FileError::SeveralNames { .. }
+                    | FileError::StrangersDirectory { .. },
+                ) if file.has_local_content() => {
                     write(file, ready, attributes, done, context)?;
                 }
                 result => result.map_err(|error| file_failure(&error))?,

@@ -64,6 +64,24 @@ fn a_page_is_not_written_where_others_could_read_it() {
 }
 
 #[test]
+fn a_page_takes_the_place_of_a_file_with_other_names() {
+    let scratch = Scratch::new();
+    apply_execs(&scratch, "        - 'true':\n", &["-q"]);
+    let other = scratch.write("other", "old");
+    fs::set_permissions(&other, Permissions::from_mode(0o600)).expect("a mode");
+    fs::hard_link(&other, scratch.path().join("run.html")).expect("a name");
+    assert_eq!(ccm(&scratch, &["history", "last", "--html", "run.html"]).run().code, 0);
+    assert_eq!(scratch.read("other").as_deref(), Some("old"));
+    assert!(scratch.read("run.html").expect("a page").starts_with("<!doctype html>"));
+    // Lines are appended to a file, so that no other can take its place.
+    fs::remove_file(scratch.path().join("run.html")).expect("a page");
+    fs::hard_link(&other, scratch.path().join("events")).expect("a name");
+    let called = ccm(&scratch, &["apply", "manifest.yaml", "--events-file", "events"]).run();
+    expect_error(&called, 1, "", &["events file events can't be opened", "it has 2 names"], &[]);
+    assert_eq!(scratch.read("other").as_deref(), Some("old"));
+}
+
+#[test]
 fn a_graph_is_recorded_if_something_changed_or_if_it_is_asked_for() {
     let scratch = Scratch::new();
     let steady = "        - 'true': {creates: /}\n";

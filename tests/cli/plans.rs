@@ -70,6 +70,20 @@ fn refused(scratch: &Scratch, args: &[&str], expected: &[(&str, &str)]) {
 }
 
 #[test]
+fn a_plan_replaces_nothing_but_a_plan() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "ccm: {resources: [{exec: [{'true': {}}]}]}\n");
+    scratch.write("text", "mine");
+    ccm_testkit::shell("mkfifo pipe; mkdir directory", scratch.path());
+    for path in ["text", "pipe", "directory", "/dev/null"] {
+        let called = run(&scratch, &["apply", "--noop", "--plan-out", path, "m.yaml"]);
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains("exists and is not a plan"), "{}", called.shown());
+    }
+    assert_eq!(scratch.read("text").as_deref(), Some("mine"));
+}
+
+#[test]
 fn a_plan_is_shown_compared_and_applied_once() {
     let scratch = place();
     plan(&scratch);

@@ -60,6 +60,8 @@ pub struct Config {
     /// Bounds of what is read before a run, for manifests that somebody with fewer rights than this process may have
     /// named.
     pub bounds: Option<InputBounds>,
+    /// Refuses inputs that are no regular files. Those within [`Self::bounds`] always have to be regular.
+    pub regular_inputs: bool,
     /// File with the private key that opens encrypted values; the default is the key of the machine.
     pub identity: Option<PathBuf>,
 }
@@ -93,6 +95,7 @@ impl Default for Config {
             requires_plan: false,
             handles_plans: false,
             bounds: None,
+            regular_inputs: false,
             identity: None,
         }
     }
@@ -187,6 +190,7 @@ impl Session {
             requires_plan,
             handles_plans,
             bounds,
+            regular_inputs,
             identity,
         } = config;
         let notices = Notices::default();
@@ -200,6 +204,7 @@ impl Session {
             secrets: secrets.clone(),
             notices: notices.clone(),
             bounds: bounds.clone(),
+            regular_inputs: regular_inputs || bounds.is_some(),
             encrypted: Rc::new(EncryptedValues::new(identity)),
         });
         let places = GovernancePlaces { policy, audit, approvals };
@@ -272,7 +277,7 @@ impl Session {
         limit: u64,
         what: &'static str,
     ) -> Result<(String, String), TextError> {
-        read_text(|path, limit| self.doors.input(path, limit, self.bounds.is_some()), path, limit, what)
+        read_text(|path, limit| self.doors.input(path, limit, self.shared.regular_inputs), path, limit, what)
     }
 
     /// Returns the JSON schema of manifests.

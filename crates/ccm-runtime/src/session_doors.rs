@@ -26,6 +26,8 @@ pub(crate) struct SessionDoors {
     pub(crate) notices: Notices,
     /// Bounds of what is read, if somebody with fewer rights than this process may have named it.
     pub(crate) bounds: Option<InputBounds>,
+    /// `true` if inputs have to be regular files.
+    pub(crate) regular_inputs: bool,
     pub(crate) encrypted: Rc<EncryptedValues>,
 }
 
@@ -43,7 +45,7 @@ impl GovernanceDoors for SessionDoors {
     }
 
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
-        self.doors.input(path, limit, self.bounds.is_some())
+        self.doors.input(path, limit, self.regular_inputs)
     }
 
     fn facts(&self) -> Option<Value> {

@@ -111,7 +111,7 @@ impl ToolBroker {
     /// Opens a broker. Nothing is read or written yet.
     pub fn open(config: BrokerConfig) -> Self {
         let BrokerConfig { session, approvals, recorder, apply, sets, served } = config;
-        let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
+        let session = Session::open(Config { gate: Box::new(ReadGate), regular_inputs: true, ..session });
         let session = Rc::new(session);
         let approvals = approvals.unwrap_or_else(|| Box::new(StoredIntents::new(Rc::clone(&session))));
         let directory = match &served {

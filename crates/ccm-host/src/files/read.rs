@@ -1,24 +1,73 @@
 //! Reading the input of ccm itself, and tables of the kernel.
 
 use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, stat};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, fcntl_getfl, fcntl_setfl, fstat, openat, openat2, stat,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+
+/// Time in which a named pipe has to get a writer.
+const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reads at most `limit` bytes of a file, or of standard input if there is no path.
 ///
-/// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest.
+/// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest. A named pipe to
+/// which nobody writes within ten seconds is one of kind [`io::ErrorKind::InvalidInput`].
 pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
     match path {
         Some(path) => {
-            let file = std::fs::File::open(path)?;
+            let file = open_patiently(path)?;
             if file.metadata()?.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
             read_open(file, limit)
         }
         None => read_all(&mut io::stdin().lock(), Vec::new(), limit),
+    }
+}
+
+/// Opens a path. A named pipe without a writer is waited for only for a while.
+fn open_patiently(path: &Path) -> io::Result<std::fs::File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = openat(CWD, path, flags, Mode::empty())?;
+    let is_pipe = FileType::from_raw_mode(fstat(&file)?.st_mode) == FileType::Fifo;
+    if is_pipe && !leads_to_open_file(path) {
+        wait_for_writer(file.as_fd(), WRITER_PATIENCE)?;
+    }
+    let status = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, status.difference(OFlags::NONBLOCK))?;
+    Ok(file.into())
+}
+
+/// Waits until something can be read from a pipe, or its writer has gone.
+fn wait_for_writer(pipe: BorrowedFd<'_>, patience: Duration) -> io::Result<()> {
+    let end = Instant::now() + patience;
+    loop {
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).unwrap_or_default();
+        match poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&left)) {
+            Ok(0) => {
+                let message = format!("it is a named pipe that nobody has written to for {patience:?}");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Returns `true` for a path that leads to an open file of a process, such as `/dev/stdin`.
+fn leads_to_open_file(path: &Path) -> bool {
+    match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+        Err(Errno::LOOP) => true,
+        // An old kernel, or a filter of system calls.
+        Err(Errno::NOSYS | Errno::PERM) => ["/dev", "/proc"].iter().any(|root| path.starts_with(root)),
+        _ => false,
     }
 }
 
@@ -72,7 +121,34 @@ pub fn unescape(text: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd as _;
+
     use super::*;
+
+    #[test]
+    fn a_named_pipe_without_a_writer_is_refused_and_an_open_one_is_read() {
+        let scratch = ccm_testkit::Scratch::new();
+        ccm_testkit::shell("mkfifo pipe", scratch.path());
+        let pipe = scratch.path().join("pipe");
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let alone = openat(CWD, &pipe, flags, Mode::empty()).expect("a pipe");
+        let error = wait_for_writer(alone.as_fd(), Duration::from_millis(20)).expect_err("a refusal");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        let late = |mut to: Box<dyn io::Write + Send>| {
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(50));
+                to.write_all(b"text").expect("a reader");
+            })
+        };
+        drop(alone);
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        let writing = late(Box::new(writer));
+        assert_eq!(read_at_most(Some(Path::new(&path)), 10).expect("a text"), b"text");
+        writing.join().expect("a writer");
+        ccm_testkit::shell("(sleep 0.05; echo text > pipe) > /dev/null 2>&1 &", scratch.path());
+        assert_eq!(read_at_most(Some(&pipe), 10).expect("a text"), b"text\n");
+    }
 
     #[test]
     fn open_files_pipes_and_devices_are_transient() {

@@ -16,15 +16,34 @@ pub struct AppendFile(File);
 
 impl AppendFile {
     /// Opens a file or a pipe to append to, which may not be a link. A missing file is made for its owner alone.
-    /// An existing one must belong to root or to this user, and others may neither write nor read it; with a
-    /// pipe, they may not write. A link among the parents is followed if it belongs to root, to this user or
+    /// An existing one must belong to root or to this user and have no other name, and others may neither write nor read
+    /// it; with a pipe, they may not write. A link among the parents is followed if it belongs to root, to this user or
     /// to the owner of the file.
     pub fn open(path: &Path) -> io::Result<Self> {
+        let file = Self::open_with(path, OFlags::CREATE)?;
+        let found = fstat(&file.0)?;
+        if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && found.st_nlink > 1 {
+            let names = found.st_nlink;
+            let message = format!("it has {names} names, and could be any file: name a file with one name");
+            return Err(io::Error::other(message));
+        }
+        Ok(file)
+    }
+
+    /// Opens a file as [`Self::open`] does, whatever other names it has; `None` if it does not exist.
+    pub fn existing(path: &Path) -> io::Result<Option<Self>> {
+        match Self::open_with(path, OFlags::empty()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    fn open_with(path: &Path, more: OFlags) -> io::Result<Self> {
         let resolved = ResolvedPath::find(path).map_err(resolution_error)?;
         // Without `NONBLOCK`, opening a pipe without a reader would block.
-        let flags = OFlags::WRONLY
+        let flags = more
+            | OFlags::WRONLY
             | OFlags::APPEND
-            | OFlags::CREATE
             | OFlags::CLOEXEC
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK

@@ -68,7 +68,7 @@ impl Session {
     /// Checks the signature beside a plan.
     pub(super) fn signature_of_plan(&self, plan: &Path, text: &[u8]) -> PlanSignature {
         let path = signature_path(plan);
-        let bytes = match self.doors.input(Some(&path), MAX_SIGNATURE, self.bounds.is_some()) {
+        let bytes = match self.doors.input(Some(&path), MAX_SIGNATURE, self.shared.regular_inputs) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return PlanSignature::Missing,
             Err(source) => {

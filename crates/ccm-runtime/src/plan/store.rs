@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ccm_host::state::{Directory, StateError};
-use ccm_host::{FileAttributes, FileError, NewContent, NewFile, TextError, random_secret};
+use ccm_host::{
+    FileAttributes, FileError, FileInfo, FileKind, InspectOptions, NewContent, NewFile, TextError, random_secret,
+};
 use ccm_model::parse_timestamp;
 
 use super::approval::PlanSignature;
@@ -92,7 +94,9 @@ impl Session {
     pub fn write_plan(&self, plan: &PlanDocument, path: &Path) -> Result<(), PlanError> {
         let path = absolute_path(path);
         let files = &self.doors.files;
-        if files.exists(&path).unwrap_or(true) && self.read_plan(&path).is_err() {
+        let found = files.inspect(&path, InspectOptions::default()).map_err(PlanError::Write)?;
+        let is_other = |found: FileInfo| found.kind != FileKind::File || self.read_plan(&path).is_err();
+        if found.target.is_some_and(is_other) {
             return Err(PlanError::InTheWay(path));
         }
         let text = plan.text();

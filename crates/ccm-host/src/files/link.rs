@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::labels::{FileLabel, FileLabels, LabelledKind};
 use super::resolve::{PathEntry, ResolvedPath};
-use super::write::{leftover, sync, temp_name};
+use super::write::{free_temp_name, sync};
 use super::{FileError, FileStep};
 
 /// Returns the text of the link at a path; `None` if there is no link.
@@ -48,12 +48,7 @@ pub(super) fn make(
         Some(FileType::RegularFile) if replaces_file => {}
         Some(_) => return Err(FileError::Changed(path.to_owned())),
     }
-    let name = temp_name(&resolved.name);
-    let temp = resolved.parent_path().join(&name);
-    match unlinkat(&resolved.parent, &name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(leftover(&resolved, temp, &name, error)),
-    }
+    let name = free_temp_name(&resolved.parent, &resolved.name);
     let directory = resolved.open_parent()?;
     symlinkat(target, &resolved.parent, &name).map_err(FileError::at(&resolved.path, FileStep::Create))?;
     let parent = resolved.parent.as_fd();

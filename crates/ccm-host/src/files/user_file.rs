@@ -17,7 +17,7 @@ use rustix::process::geteuid;
 
 use super::labels::{FileLabels, LabelledKind};
 use super::resolve::{self, ResolvedPath};
-use super::write::{sync, temp_name};
+use super::write::{free_temp_name, sync};
 use super::{FileError, FileStep};
 use crate::account::{Identity, seeing_as};
 
@@ -108,12 +108,7 @@ pub(super) fn write(file: UserFile<'_>, content: &[u8], labels: &FileLabels) -> 
 /// Writes a file beside the old one and renames it.
 fn replace(directory: &OwnedFd, file: UserFile<'_>, content: &[u8]) -> Result<(), FileError> {
     let path = file.path();
-    let temp = temp_name(OsStr::new(file.name));
-    let temp_path = file.directory_path().join(&temp);
-    match unlinkat(directory, &temp, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(FileError::step(&temp_path, FileStep::Leftover, error)),
-    }
+    let temp = free_temp_name(directory, OsStr::new(file.name));
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
     let made = openat(directory, &temp, flags, Mode::RUSR | Mode::WUSR)
         .map_err(FileError::at(&path, FileStep::Content))?;

@@ -26,7 +26,7 @@ use old_file::OldFile;
 pub use staged::StagedFile;
 use temp_file::{ContentSource, TempFile};
 pub use temp_file::{is_temp_path, temp_name, temp_path};
-pub(super) use temp_file::{leftover, remove_leftover};
+pub(super) use temp_file::{free_temp_name, remove_leftover};
 
 pub(super) fn write(
     path: &Path,

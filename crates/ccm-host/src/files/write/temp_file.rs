@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, fchmod, fchown, fstat, fsync, openat, renameat, statat, unlinkat,
-};
+use ccm_model::hexadecimal;
+use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fchown, fstat, fsync, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::super::attributes::{inherits, with_own_group};
@@ -20,6 +20,7 @@ use super::super::resolve::ResolvedPath;
 use super::old_file::OldFile;
 use super::{FileAttributes, FileError, FileStep, attribute_error, changed_owners, owner_names, sync};
 use crate::command::Cancellation;
+use crate::environment::random_secret;
 
 const MODE: u32 = 0o644;
 
@@ -48,18 +49,17 @@ pub(super) struct TempFile<R: Borrow<ResolvedPath>> {
 impl<R: Borrow<ResolvedPath>> TempFile<R> {
     pub(super) fn make(resolved: R) -> Result<Self, FileError> {
         let replaced: &ResolvedPath = resolved.borrow();
-        let name = temp_name(&replaced.name);
-        let path = replaced.parent_path().join(&name);
+        let mut name = temp_name(&replaced.name);
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
-        let open = || openat(&replaced.parent, &name, flags, Mode::RUSR | Mode::WUSR);
-        let opened = match open() {
-            // A killed run has left it.
-            Err(Errno::EXIST) => match unlinkat(&replaced.parent, &name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => open(),
-                Err(error) => return Err(leftover(replaced, path, &name, error)),
-            },
+        let open = |name: &OsStr| openat(&replaced.parent, name, flags, Mode::RUSR | Mode::WUSR);
+        let opened = match open(&name) {
+            Err(Errno::EXIST) => {
+                name = free_temp_name(&replaced.parent, &replaced.name);
+                open(&name)
+            }
             opened => opened,
         };
+        let path = replaced.parent_path().join(&name);
         // Errors name the file that the user knows.
         let file = opened.map_err(FileError::at(&replaced.path, FileStep::Content))?;
         Ok(Self { path, resolved, name, file: file.into(), in_place: false })
@@ -171,19 +171,19 @@ impl<R: Borrow<ResolvedPath>> Drop for TempFile<R> {
         }
     }
 }
-/// Returns the error of a temporary file that can't be removed: it may be a directory, or not exist at all.
-pub(in super::super) fn leftover(
-    resolved: &ResolvedPath,
-    path: PathBuf,
-    name: &OsStr,
-    error: Errno,
-) -> FileError {
-    match statat(&resolved.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(_) => FileError::step(&resolved.path, FileStep::Content, error),
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
-            FileError::NotAFile { path, what: "a directory" }
+/// Removes what a killed run has left, and returns the name of the temporary file. Where something else stands there, such as a
+/// directory that a stranger has made, the name is one that nobody can foresee.
+pub(in super::super) fn free_temp_name(directory: impl AsFd, name: &OsStr) -> OsString {
+    let usual = temp_name(name);
+    match unlinkat(directory, &usual, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => usual,
+        Err(_) => {
+            let unforeseen = random_secret::<8>().map(|bytes| hexadecimal(&bytes)).unwrap_or_default();
+            let mut name = name.to_owned();
+            name.push(".");
+            name.push(unforeseen);
+            temp_name(&name)
         }
-        Ok(_) => FileError::step(&path, FileStep::Leftover, error),
     }
 }
 

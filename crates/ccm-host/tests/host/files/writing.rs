@@ -96,13 +96,22 @@ fn leftover_of_a_killed_run_is_replaced() {
 }
 
 #[test]
-fn leftover_that_can_not_be_removed_is_named() {
+fn a_directory_with_the_temporary_name_blocks_nothing() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
-    std::fs::create_dir(scratch.path().join(".f.ccm-new")).expect("a directory");
-    let error = error_text(write(&path, "new")).replace(&scratch.at(""), "");
-    assert_eq!(error, "\".f.ccm-new\" is a directory");
-    assert_eq!(scratch.read("f").as_deref(), Some("old"));
+    let long = scratch.path().join("n".repeat(250));
+    scratch.write(".f.ccm-new/kept", "kept");
+    for _ in 0..2 {
+        write(&path, "new").expect("a write");
+        assert_eq!(scratch.read("f").as_deref(), Some("new"));
+        files().make_link(&path, "target".as_ref(), true).expect("a link");
+    }
+    let temp = ccm_host::temp_path(&long);
+    std::fs::create_dir(&temp).expect("a directory");
+    write(&long, "new").expect("a write");
+    let names = scratch.names();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(scratch.read(".f.ccm-new/kept").as_deref(), Some("kept"));
 }
 
 #[test]

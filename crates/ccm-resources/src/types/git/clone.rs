@@ -39,7 +39,7 @@ async fn clone_beside(
     let files = context.host.files;
     let made = temp_path(&desired.path);
     // A killed run left it.
-    if files.exists(&made).unwrap_or_default() {
+    if files.exists(&made).unwrap_or_default() || matches!(files.link_target(&made), Ok(Some(_))) {
         files.remove(&made, true).map_err(|error| file_failure(&error))?;
     }
     files.make_directory(&made, attributes(desired, context)?).map_err(|error| file_failure(&error))?;

@@ -33,7 +33,7 @@ pub(crate) fn make(user: &PasswdLine, files: &dyn Files) -> Result<(), Failure> 
         }
     };
     let made = temp_path(home);
-    if files.is_directory(&made).unwrap_or_default() {
+    if files.exists(&made).unwrap_or_default() || matches!(files.link_target(&made), Ok(Some(_))) {
         files.remove(&made, true).map_err(|error| not_made(&error))?;
     }
     files

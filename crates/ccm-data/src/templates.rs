@@ -1,9 +1,8 @@
 //! Templates: Jinja text rendered with facts, data, environment and captured values.
 //!
 //! The implementation is minijinja, which appears in no signature. The caller provides names, functions and includes
-//! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. A value
-//! that a template builds but does not print is limited only if a filter builds it whose output size is checked
-//! before the filter runs (see `output_limits`).
+//! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`], and so is exceeding
+//! one of the values that a template builds, whether it prints them or not (see `meter` and `output_limits`).
 //!
 //! Where Jinja2 renders a text, this crate renders the same or returns an error: values without a meaning together
 //! are refused (see `operators` and `kinds`).
@@ -16,8 +15,10 @@ mod error_conversion;
 mod filters;
 mod foreign_names;
 mod include_name;
+mod kept;
 mod kinds;
 mod loop_variables;
+mod meter;
 mod methods;
 mod missing_paths;
 mod operators;
@@ -47,6 +48,12 @@ const FUNCTIONS: [&str; 5] = ["lookup", "file", "readFile", "template", "credent
 const MAX_TEMPLATE: usize = 1 << 20;
 
 const MAX_OUTPUT: usize = 16 << 20;
+
+/// Maximum length of all texts that the operations of a template build.
+const MAX_BUILT_TEXT: u64 = 256 << 20;
+
+/// Maximum number of elements of all lists and maps that the operations of a template build.
+const MAX_BUILT_ELEMENTS: u64 = 1 << 24;
 
 /// Names, functions and includes of a template. The methods are called one at a time, on the thread that
 /// called [`render()`], and may render the template that `template(path)` names.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ccm_model::DiagnosticKind;
 
-use super::{MAX_OUTPUT, MAX_TEMPLATE};
+use super::{MAX_BUILT_TEXT, MAX_OUTPUT, MAX_TEMPLATE};
 
 /// Error of a template. Its text holds no values, because they may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +52,12 @@ pub enum TemplateFault {
     /// Too much output.
     #[error("the template writes more than {} MiB", MAX_OUTPUT >> 20)]
     TooMuchOutput,
+    /// Too much text that operations build.
+    #[error("the operations of the template build more than {} MiB of text", MAX_BUILT_TEXT >> 20)]
+    TooMuchText,
+    /// Too many elements that operations build or walk through.
+    #[error("the template builds or compares lists and maps with too many elements")]
+    TooManyElements,
     /// A name, a key or an element does not exist.
     #[error("{}", match expression { Some(expression) => format!("`{expression}` does not exist"), None => "a value used here does not exist".to_owned() })]
     Undefined {
@@ -93,7 +99,9 @@ impl TemplateFault {
             | Self::TooDeep
             | Self::TooManyRenders(_)
             | Self::TooManySteps(_)
-            | Self::TooMuchOutput => DiagnosticKind::LimitExceeded,
+            | Self::TooMuchOutput
+            | Self::TooMuchText
+            | Self::TooManyElements => DiagnosticKind::LimitExceeded,
             Self::Syntax(_) => DiagnosticKind::ExpressionSyntax,
             Self::Undefined { .. } => DiagnosticKind::UnknownName,
             Self::Unknown { .. } => DiagnosticKind::UnknownFunction,

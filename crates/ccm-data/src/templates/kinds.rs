@@ -10,6 +10,8 @@ use minijinja::{Environment, Error, State, Value};
 
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
+use super::kept::kept;
+use super::meter::{add_counted, count_elements, count_text, measure};
 
 /// Maximum number of elements of a list that `*` repeats.
 const MAX_REPEATED: usize = 1 << 20;
@@ -21,12 +23,12 @@ const MAX_REPEATED_TEXT: usize = 100_000_000;
 pub(super) fn check_kinds(environment: &mut Environment<'static>) {
     type Operator = fn(&Value, &Value) -> Result<bool, Error>;
     const OPERATORS: [(&str, Operator, &[&str]); 8] = [
-        ("__eq", equal, &["eq", "equalto", "=="]),
-        ("__ne", |a, b| Ok(!equal(a, b)?), &["ne", "!="]),
-        ("__lt", |a, b| Ok(order("<", a, b)?.is_lt()), &["lt", "lessthan", "<"]),
-        ("__le", |a, b| Ok(order("<=", a, b)?.is_le()), &["le", "<="]),
-        ("__gt", |a, b| Ok(order(">", a, b)?.is_gt()), &["gt", "greaterthan", ">"]),
-        ("__ge", |a, b| Ok(order(">=", a, b)?.is_ge()), &["ge", ">="]),
+        ("__eq", equal_within_limits, &["eq", "equalto", "=="]),
+        ("__ne", |a, b| Ok(!equal_within_limits(a, b)?), &["ne", "!="]),
+        ("__lt", |a, b| Ok(ordered("<", a, b)?.is_lt()), &["lt", "lessthan", "<"]),
+        ("__le", |a, b| Ok(ordered("<=", a, b)?.is_le()), &["le", "<="]),
+        ("__gt", |a, b| Ok(ordered(">", a, b)?.is_gt()), &["gt", "greaterthan", ">"]),
+        ("__ge", |a, b| Ok(ordered(">=", a, b)?.is_ge()), &["ge", ">="]),
         ("__in", contained, &["in"]),
         ("__not_in", |a, b| Ok(!contained(a, b)?), &[]),
     ];
@@ -41,9 +43,18 @@ pub(super) fn check_kinds(environment: &mut Environment<'static>) {
     environment.add_filter("__join", |left: &Value, right: &Value| {
         check_printable("~", left)?;
         check_printable("~", right)?;
+        let length = |value: &Value| value.as_str().map_or(0, str::len) as u64;
+        count_text(length(left).saturating_add(length(right)))?;
         Ok::<_, Error>(format!("{left}{right}"))
     });
-    environment.add_filter("__slice", |value: Value| check_list("a slice", &value).map(|()| value));
+    environment.add_filter("__add", |left: &Value, right: &Value| sum(left, right));
+    environment.add_filter("__kept", |value: &Value| kept(value));
+    environment.add_filter("__slice", |value: Value| {
+        check_list("a slice", &value)?;
+        // A text is cut letter by letter.
+        count_elements(value.as_str().map_or_else(|| value.len().unwrap_or_default(), str::len) as u64)?;
+        Ok::<_, Error>(value)
+    });
     environment.add_filter("__iter", |value: Value| check_no_text("`for`", &value).map(|()| value));
     environment.add_filter("__iter_pairs", |value: Value| check_pairs(&value).map(|()| value));
     environment.add_test("divisibleby", |value: &Value, by: Value| {
@@ -72,13 +83,13 @@ pub(super) fn check_kinds(environment: &mut Environment<'static>) {
             state.apply_filter(engine, &arguments)
         });
     }
-    environment.add_filter("engine select", minijinja::filters::select);
-    environment.add_filter("engine reject", minijinja::filters::reject);
-    environment.add_filter("engine selectattr", minijinja::filters::selectattr);
-    environment.add_filter("engine rejectattr", minijinja::filters::rejectattr);
-    environment.add_filter("engine sort", minijinja::filters::sort);
-    environment.add_filter("engine dictsort", minijinja::filters::dictsort);
-    environment.add_filter("engine groupby", minijinja::filters::groupby);
+    add_counted(environment, "engine select", minijinja::filters::select);
+    add_counted(environment, "engine reject", minijinja::filters::reject);
+    add_counted(environment, "engine selectattr", minijinja::filters::selectattr);
+    add_counted(environment, "engine rejectattr", minijinja::filters::rejectattr);
+    add_counted(environment, "engine sort", minijinja::filters::sort);
+    add_counted(environment, "engine dictsort", minijinja::filters::dictsort);
+    add_counted(environment, "engine groupby", minijinja::filters::groupby);
     environment.add_filter("sort", |state: &mut State<'_, '_>, given: Rest<ValueOrKwargs>| {
         sorted(state, "sort", "engine sort", given.into_values())
     });
@@ -188,6 +199,21 @@ fn order(operator: &str, left: &Value, right: &Value) -> Result<Ordering, Error>
     }
 }
 
+fn ordered(operator: &str, left: &Value, right: &Value) -> Result<Ordering, Error> {
+    measure_both(left, right)?;
+    order(operator, left, right)
+}
+
+/// Counts what a comparison of lists or maps walks through.
+fn measure_both(left: &Value, right: &Value) -> Result<(), Error> {
+    let is_collection = |value: &Value| is_list(value.kind()) || value.kind() == ValueKind::Map;
+    if is_collection(left) && is_collection(right) {
+        measure(left)?;
+        measure(right)?;
+    }
+    Ok(())
+}
+
 /// Compares by `==`. A number and a text that spells one are neither equal nor different, nor are a boolean and a text.
 fn equal(left: &Value, right: &Value) -> Result<bool, Error> {
     require(left)?;
@@ -212,6 +238,11 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Error> {
     }
 }
 
+fn equal_within_limits(left: &Value, right: &Value) -> Result<bool, Error> {
+    measure_both(left, right)?;
+    equal(left, right)
+}
+
 fn equal_to_boolean(value: &Value, boolean: bool) -> Result<bool, Error> {
     Ok(equal(value, &Value::from(boolean))? && value.kind() == ValueKind::Bool)
 }
@@ -231,6 +262,8 @@ fn contained(needle: &Value, whole: &Value) -> Result<bool, Error> {
     if !is_searched {
         return Err(clash("in", needle.kind(), whole.kind()).into());
     }
+    measure(whole)?;
+    measure(needle)?;
     for element in whole.try_iter()? {
         if equal(&element, needle)? {
             return Ok(true);
@@ -245,14 +278,14 @@ fn compared(first: Value, rest: &[Value]) -> Result<bool, Error> {
     for pair in rest.chunks_exact(2) {
         let right = &pair[1];
         let holds = match pair[0].as_str().unwrap_or_default() {
-            "==" => equal(&left, right)?,
-            "!=" => !equal(&left, right)?,
+            "==" => equal_within_limits(&left, right)?,
+            "!=" => !equal_within_limits(&left, right)?,
             "in" => contained(&left, right)?,
             "not in" => !contained(&left, right)?,
-            "<" => order("<", &left, right)?.is_lt(),
-            "<=" => order("<=", &left, right)?.is_le(),
-            ">" => order(">", &left, right)?.is_gt(),
-            _ => order(">=", &left, right)?.is_ge(),
+            "<" => ordered("<", &left, right)?.is_lt(),
+            "<=" => ordered("<=", &left, right)?.is_le(),
+            ">" => ordered(">", &left, right)?.is_gt(),
+            _ => ordered(">=", &left, right)?.is_ge(),
         };
         if !holds {
             return Ok(false);
@@ -289,6 +322,7 @@ fn product(left: &Value, right: &Value) -> Result<Value, Error> {
                 let message = "repeated string is too large".to_owned();
                 return Err(RaisedFault::new(TemplateFault::Operation(message)).into());
             }
+            count_text((text.len() * times) as u64)?;
             Ok(Value::from(text.repeat(times)))
         }
         (None, kind) if is_list(kind) => {
@@ -298,10 +332,42 @@ fn product(left: &Value, right: &Value) -> Result<Value, Error> {
                 return Err(RaisedFault::new(TemplateFault::Operation(message)).into());
             }
             let length = elements.len() * times;
+            count_elements(length as u64)?;
             Ok(elements.into_iter().cycle().take(length).collect())
         }
         _ => Err(clash()),
     }
+}
+
+/// Adds numbers, or joins two texts or two lists.
+fn sum(left: &Value, right: &Value) -> Result<Value, Error> {
+    require(left)?;
+    require(right)?;
+    let is_number = |value: &Value| matches!(value.kind(), ValueKind::Number | ValueKind::Bool);
+    if is_number(left) && is_number(right) {
+        let too_large = || {
+            let message = "the sum is larger than numbers can be".to_owned();
+            Error::from(RaisedFault::new(TemplateFault::Operation(message)))
+        };
+        let integer = |value: &Value| i128::try_from(value.clone()).ok().filter(|_| is_integer(value));
+        if let (Some(one), Some(two)) = (integer(left), integer(right)) {
+            let sum = one.checked_add(two).ok_or_else(too_large)?;
+            return Ok(i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from));
+        }
+        let float = |value: &Value| f64::try_from(value.clone()).map_err(|_| too_large());
+        return Ok(Value::from(float(left)? + float(right)?));
+    }
+    match (left.as_str(), right.as_str()) {
+        (Some(one), Some(two)) => {
+            count_text((one.len() + two.len()) as u64)?;
+            return Ok(Value::from([one, two].concat()));
+        }
+        _ if is_list(left.kind()) && is_list(right.kind()) && left.is_tuple() == right.is_tuple() => {}
+        _ => return Err(clash("+", left.kind(), right.kind()).into()),
+    }
+    let length = |list: &Value| list.len().unwrap_or_default() as u64;
+    count_elements(length(left).saturating_add(length(right)))?;
+    Ok(left.try_iter()?.chain(right.try_iter()?).collect())
 }
 
 fn is_integer(value: &Value) -> bool {
@@ -412,6 +478,7 @@ pub(super) fn truth(value: &Value) -> Result<bool, Error> {
 
 /// Refuses to sort values that have no order.
 fn same_kinds(filter: &str, values: &[Value]) -> Result<(), Error> {
+    values.iter().try_for_each(|value| measure(value).map(drop))?;
     let [first, rest @ ..] = values else { return Ok(()) };
     for value in rest {
         require(first)?;

@@ -8,18 +8,26 @@ use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
 use super::filters::replaced;
 use super::kinds::{kind_name, require};
+use super::meter::{count_built, count_elements, measure};
+
+/// Length of a text whose parts are counted before it is split.
+const LONG_TEXT: usize = 1 << 16;
 
 /// Calls a method of a value that has no such member.
 pub(super) fn call_method(value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     for argument in arguments {
         require(argument)?;
     }
-    match value.kind() {
+    let built = match value.kind() {
         ValueKind::String => text_method(value.as_str().unwrap_or_default(), method, arguments),
+        // A value of the map is not built.
+        ValueKind::Map if method == "get" => return map_method(value, method, arguments),
         ValueKind::Map => map_method(value, method, arguments),
         ValueKind::Seq | ValueKind::Iterable => list_method(value, method, arguments),
         _ => Err(Error::from(ErrorKind::UnknownMethod)),
-    }
+    }?;
+    count_built(&built)?;
+    Ok(built)
 }
 
 fn refused(message: &str) -> Error {
@@ -45,6 +53,7 @@ fn map_method(map: &Value, method: &str, arguments: &[Value]) -> Result<Value, E
 }
 
 fn list_method(list: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+    measure(list)?;
     let mut elements = list.try_iter()?;
     match (method, arguments) {
         ("count", [sought]) => Ok(Value::from(elements.filter(|element| element == sought).count())),
@@ -173,6 +182,14 @@ fn split(text: &str, from_the_right: bool, arguments: &[Value]) -> Result<Value,
     let (separator, max): (Option<&str>, Option<i64>) = from_args(arguments)?;
     let max = max.and_then(|max| usize::try_from(max).ok());
     let cuts = max.map_or(usize::MAX, |max| max.saturating_add(1));
+    // The list takes much more memory than the text.
+    if text.len() > LONG_TEXT {
+        let parts = match separator {
+            Some(separator) if !separator.is_empty() => text.matches(separator).count(),
+            _ => text.split_ascii_whitespace().count(),
+        };
+        count_elements(parts.min(cuts) as u64)?;
+    }
     let parts: Vec<&str> = match separator {
         Some("") => return Err(refused("an empty text separates nothing")),
         Some(separator) if from_the_right => {

@@ -7,7 +7,9 @@
 //! |---|---|
 //! | `a < b`, `a == b`, `a in b` | `a\|__lt(b)`, `a\|__eq(b)`, `a\|__in(b)` |
 //! | `a < b < c` | `a\|__compare('<',b,'<',c)` |
-//! | `a * b`, `a ~ b` | `a\|__mul(b)`, `a\|__join(b)` |
+//! | `a * b`, `a + b`, `a ~ b` | `a\|__mul(b)`, `a\|__add(b)`, `a\|__join(b)` |
+//! | `{% set a.b = c %}` | `{% set a.b = (c)\|__kept %}` |
+//! | a long text between tags | the same, with `{{__literal(…)}}` in it |
 //! | `a[1:]` | `(a\|__slice)[1:]` |
 //! | `x if a`, `a and b`, `not a`, `{% if a %}` | `a\|__truth` in place of `a` |
 //! | `{% for x in a %}` | `{% for x in a\|__iter %}` |
@@ -17,7 +19,7 @@ use std::ops::Range;
 
 use super::checked_source::SourceEdit;
 use super::error::TemplateFault;
-use super::scan::{Scan, TagToken, TagTokens, TemplateTag};
+use super::scan::{Literal, Scan, TagToken, TagTokens, TemplateTag};
 
 /// Construct that ccm refuses because its text would differ from that of Jinja2.
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(super) fn checks(scan: &Scan<'_>, offset: usize) -> Result<Vec<SourceEdit>, 
         }
         edits = parser.edits;
     }
+    edits.extend(scan.literals.iter().filter_map(|literal| literal.count(scan.text)));
+    edits.sort_by_key(|edit| edit.replaced.start);
     if offset > 0 {
         for edit in &mut edits {
             shift(&mut edit.replaced, offset);
@@ -60,6 +64,38 @@ pub(super) fn checks(scan: &Scan<'_>, offset: usize) -> Result<Vec<SourceEdit>, 
         }
     }
     Ok(edits)
+}
+
+impl Literal {
+    /// Returns the edit that counts a long text each time it is written. `trim_blocks`, `lstrip_blocks` and `-` remove blanks
+    /// at both ends of the text, so that the new tag stands between letters.
+    fn count(&self, text: &str) -> Option<SourceEdit> {
+        let length = self.range.len();
+        if length <= LONG_LITERAL {
+            return None;
+        }
+        let written = &text[self.range.clone()];
+        let last = written.trim_end().char_indices().next_back()?.0;
+        let is_begin = |letter: char| matches!(letter, '{' | '}' | '%' | '#');
+        let mut letters = written.char_indices().peekable();
+        let at = loop {
+            let (_, letter) = letters.next()?;
+            let (at, next) = *letters.peek()?;
+            if at > last {
+                return None;
+            }
+            if !letter.is_whitespace() && !matches!(next, '\n' | '\r') && !is_begin(letter) && !is_begin(next)
+            {
+                break self.range.start + at;
+            }
+        };
+        let count = if self.is_raw {
+            format!("{{% endraw %}}{{{{__literal({length})}}}}{{% raw %}}")
+        } else {
+            format!("{{{{__literal({length})}}}}")
+        };
+        Some(SourceEdit { replaced: at..at, with: count.into(), expression: None })
+    }
 }
 
 fn shift(range: &mut Range<usize>, offset: usize) {
@@ -87,6 +123,9 @@ enum OperandShape {
     /// `not` before an operand that has its check.
     Negation,
 }
+
+/// Length of a text between tags that is not counted.
+const LONG_LITERAL: usize = 256;
 
 /// Maximum nesting of brackets. minijinja supports fewer.
 const MAX_NESTING: usize = 200;
@@ -290,12 +329,19 @@ impl<'text> TagParser<'_, 'text> {
             if binds < level {
                 break;
             }
-            if matches!(operator, "*" | "~") {
+            if matches!(operator, "*" | "~" | "+") {
                 self.bracketed(left);
                 let first_edit = self.edits.len();
                 let sign = self.tokens.ranges[self.at].clone();
                 self.at += length;
-                self.edit(sign, if operator == "*" { "|__mul(" } else { "|__join(" });
+                self.edit(
+                    sign,
+                    match operator {
+                        "*" => "|__mul(",
+                        "+" => "|__add(",
+                        _ => "|__join(",
+                    },
+                );
                 self.binary(binds + 1)?;
                 let end = self.end();
                 self.edits[first_edit].expression = Some(left.start..end);
@@ -489,8 +535,23 @@ impl<'text> TagParser<'_, 'text> {
     }
 
     fn assignment(&mut self) -> Option<()> {
+        let target = self.at;
         self.skip_target();
-        self.expressions()
+        let is_kept = self.tokens[target..self.at].contains(&TagToken::Symbol(b'.'));
+        if !is_kept || !self.skip_symbol(b'=') {
+            return self.expressions();
+        }
+        // The value may be several values without brackets around them.
+        let start = self.start();
+        self.edit(start..start, "(");
+        self.expressions()?;
+        let end = self.end();
+        self.edits.push(SourceEdit {
+            replaced: end..end,
+            with: ")|__kept".into(),
+            expression: Some(start..end),
+        });
+        Some(())
     }
 
     /// Reads `with`, whose values see the names from outside in Jinja2, and those before them in minijinja.

@@ -7,6 +7,7 @@ use super::MAX_OUTPUT;
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
 use super::kinds::{check_list, check_no_text, check_printable};
+use super::meter::{count_built, count_elements, measure};
 
 /// Maximum number of parts of a list, and maximum length of a part.
 const MAX_PARTS: u64 = 100_000;
@@ -31,7 +32,7 @@ pub(super) fn bound(environment: &mut Environment<'static>) {
     checked(environment, "format", "engine format", formatted, texts);
     checked(environment, "join", "engine join", joined, elements);
     environment.add_filter("engine tojson", minijinja::filters::tojson);
-    checked(environment, "tojson", "engine tojson", json, any);
+    checked(environment, "tojson", "engine tojson", json, whole);
     checked(environment, "slice", "engine slice", parts, list);
     checked(environment, "batch", "engine batch", parts, list);
 }
@@ -47,15 +48,46 @@ macro_rules! guarded {
 
 /// Adds a check before filters that take null for an empty list, or a list for a text.
 fn guard(environment: &mut Environment<'static>) {
-    guarded!(environment, list, list, first, last, unique, map, zip, chain, sum);
+    guarded!(environment, list, first, last, map, zip, chain, sum);
+    guarded!(environment, letters, list);
+    guarded!(environment, compared, unique);
+    guarded!(environment, whole, pprint, items);
     guarded!(environment, ordered, reverse);
-    guarded!(environment, text, upper, lower, title, capitalize, trim, string, split, lines, escape);
+    guarded!(environment, text, upper, lower, title, capitalize, trim, string, lines, escape);
+    guarded!(environment, split, split);
     checked(environment, "e", "engine escape", |_, _| 0, text);
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the type of a guard")]
-fn any(_: &str, _: &[Value]) -> Result<(), Error> {
-    Ok(())
+/// Counts what is in the value before all of it is written.
+fn whole(_: &str, arguments: &[Value]) -> Result<(), Error> {
+    arguments.first().map_or(Ok(()), |value| measure(value).map(drop))
+}
+
+/// Counts what is in a list before its elements are compared.
+fn compared(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    list(filter, arguments)?;
+    whole(filter, arguments)
+}
+
+/// Counts the parts of a long text before it is split: a list of its letters takes much more memory.
+fn split(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    text(filter, arguments)?;
+    pieces(arguments)
+}
+
+fn letters(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    list(filter, arguments)?;
+    pieces(arguments)
+}
+
+fn pieces(arguments: &[Value]) -> Result<(), Error> {
+    let text = arguments.first().and_then(Value::as_str).unwrap_or_default();
+    let separator = arguments.get(1).and_then(Value::as_str).filter(|separator| !separator.is_empty());
+    if text.len() < 1 << 16 {
+        return Ok(());
+    }
+    let parts = separator.map_or_else(|| text.chars().count(), |separator| text.matches(separator).count());
+    count_elements(parts as u64)
 }
 
 fn list(filter: &str, arguments: &[Value]) -> Result<(), Error> {
@@ -105,7 +137,9 @@ fn checked(
         if estimate(&arguments, named.as_ref()) > MAX_OUTPUT as u64 {
             return Err(RaisedFault::new(TemplateFault::TooMuchOutput).into());
         }
-        state.apply_filter(engine, &arguments)
+        let built = state.apply_filter(engine, &arguments)?;
+        count_built(&built)?;
+        Ok(built)
     };
     environment.add_filter(name, filter);
 }
@@ -156,7 +190,11 @@ fn joined(arguments: &[Value], named: Option<&Kwargs>) -> u64 {
 /// Refuses an absurdly wide indentation; the rest of the output is in proportion to the value.
 fn json(arguments: &[Value], named: Option<&Kwargs>) -> u64 {
     let indent = count(arguments, 1, named, "indent").unwrap_or_default();
-    if indent > MAX_JSON_INDENTATION { u64::MAX } else { 0 }
+    let Some(Ok(extent)) = arguments.first().map(measure) else { return 0 };
+    if indent > MAX_JSON_INDENTATION {
+        return u64::MAX;
+    }
+    extent.text.saturating_add(extent.values.saturating_mul(indent).saturating_mul(extent.depth))
 }
 
 /// Refuses more parts than a template needs; empty parts take memory too.

@@ -18,6 +18,7 @@ use super::filters::add_filters;
 use super::include_name::normalized;
 use super::kinds::{check_kinds, require};
 use super::loop_variables::lost_variable;
+use super::meter::{self, count_text, measure};
 use super::methods::call_method;
 use super::operators::{OperatorError, RefusedTag, checks};
 use super::output_limits::bound;
@@ -216,6 +217,7 @@ impl RenderState {
         let mut read_arguments = Vec::with_capacity(arguments.len());
         for argument in arguments {
             require(argument)?;
+            measure(argument)?;
             let refused = || {
                 let message = format!("`{function}` does not support this argument");
                 RaisedFault::new(TemplateFault::Operation(message))
@@ -223,7 +225,9 @@ impl RenderState {
             read_arguments.push(from_engine(argument).ok_or_else(refused)?);
         }
         let value = self.client.call(function, read_arguments).map_err(RaisedFault::from)?;
-        Ok(to_engine(&value))
+        let value = to_engine(&value);
+        count_text(value.as_str().map_or(0, str::len) as u64)?;
+        Ok(value)
     }
 }
 
@@ -256,6 +260,7 @@ fn render_here(
     client: ScopeClient,
     steps: u64,
 ) -> Result<String, TemplateError> {
+    meter::begin();
     let (source, blanks) = prepare(name, text, None)?;
     let source = Arc::new(source);
     let state = RenderState { client, names: Default::default(), blanks, sources: Mutex::default() };
@@ -360,13 +365,21 @@ fn fill_environment() -> Environment<'static> {
     bound(&mut environment);
     check_kinds(&mut environment);
     add_filters(&mut environment);
-    environment.set_formatter(|out, _, value| match (value.kind(), value.as_str()) {
-        // An `if` without `else` yields nothing.
-        (ValueKind::Undefined, _) => Ok(()),
-        (_, Some(text)) => Ok(out.write_str(text)?),
-        (ValueKind::Number, _) if value.is_integer() => Ok(write!(out, "{value}")?),
-        _ => Ok(out.write_str(&text_of(value)?)?),
+    environment.set_formatter(|out, _, value| {
+        // What a block captures is no output yet.
+        let mut write = |text: &str| {
+            count_text(text.len() as u64)?;
+            Ok(out.write_str(text)?)
+        };
+        match (value.kind(), value.as_str()) {
+            // An `if` without `else` yields nothing.
+            (ValueKind::Undefined, _) => Ok(()),
+            (_, Some(text)) => write(text),
+            (ValueKind::Number, _) if value.is_integer() => Ok(write!(out, "{value}")?),
+            _ => write(&text_of(value)?),
+        }
     });
+    environment.add_function("__literal", |length: u64| count_text(length).map(|()| ""));
     environment
         .set_unknown_method_callback(|_, value, method, arguments| call_method(value, method, arguments));
     environment

@@ -13,8 +13,21 @@ pub(super) struct Scan<'text> {
     /// Bytes of each token in the text.
     ranges: Vec<Range<usize>>,
     tags: Vec<ScannedTag>,
+    /// Texts between the tags.
+    pub(super) literals: Vec<Literal>,
+    /// The whole text.
+    pub(super) text: &'text str,
     /// `false` if the scan stopped at an error: later tags are missing.
     pub(super) complete: bool,
+}
+
+/// Text between tags.
+#[derive(Debug)]
+pub(super) struct Literal {
+    /// Its bytes.
+    pub(super) range: Range<usize>,
+    /// `true` in a raw block.
+    pub(super) is_raw: bool,
 }
 
 /// Tag as positions in the tokens of all tags.
@@ -70,7 +83,7 @@ pub(super) enum TagToken<'text> {
 }
 
 pub(super) fn scan(text: &str) -> Scan<'_> {
-    let mut scanner = TagScanner { text, at: 0, open_brackets: 0, scan: Scan::default() };
+    let mut scanner = TagScanner { text, at: 0, open_brackets: 0, scan: Scan { text, ..Scan::default() } };
     scanner.scan.complete = scanner.run().is_some();
     scanner.scan
 }
@@ -128,7 +141,10 @@ impl<'text> TagScanner<'text> {
 
     fn run(&mut self) -> Option<()> {
         loop {
-            let Some(tag) = self.next_tag() else { return Some(()) };
+            let tag = self.next_tag();
+            let range = self.at..tag.unwrap_or(self.text.len());
+            self.scan.literals.push(Literal { range, is_raw: false });
+            let Some(tag) = tag else { return Some(()) };
             let kind = self.text.as_bytes()[tag + 1];
             self.at = tag + 2;
             if kind == b'#' {
@@ -159,10 +175,13 @@ impl<'text> TagScanner<'text> {
 
     /// Skips to the end of a raw block.
     fn raw(&mut self) -> Option<()> {
+        let start = self.at;
         loop {
             self.at += self.text[self.at..].find("{%")? + 2;
+            let range = start..self.at - 2;
             if let Some(length) = basic_tag(self.rest(), "endraw", true) {
                 self.at += length;
+                self.scan.literals.push(Literal { range, is_raw: true });
                 return Some(());
             }
         }

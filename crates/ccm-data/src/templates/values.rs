@@ -9,6 +9,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 
 use super::error::TemplateFault;
 use super::error_conversion::RaisedFault;
+use super::meter::measure;
 
 /// Maximum nesting of a list or map of a template where it is printed or passed to a function.
 const MAX_DEPTH: usize = 100;
@@ -35,6 +36,11 @@ pub(super) fn to_engine(value: &Value) -> minijinja::Value {
 /// Converts from a value of minijinja; `None` for functions, undefined values and its other types.
 pub(super) fn from_engine(value: &minijinja::Value) -> Option<Value> {
     read_within(value, MAX_DEPTH)
+}
+
+/// Returns `true` for a list or map of ccm, which holds data alone.
+pub(super) fn is_of_ccm(value: &minijinja::Value) -> bool {
+    value.downcast_object_ref::<List>().is_some() || value.downcast_object_ref::<Entries>().is_some()
 }
 
 fn read_within(value: &minijinja::Value, depth: usize) -> Option<Value> {
@@ -74,6 +80,7 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
         ValueKind::None => String::new(),
         ValueKind::Bool => value.is_true().to_string(),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
+            measure(value)?;
             let Some(value) = from_engine(value) else {
                 let message = "this value can't be written as text".to_owned();
                 return Err(RaisedFault::new(TemplateFault::Operation(message)).into());

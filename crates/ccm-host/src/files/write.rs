@@ -25,8 +25,8 @@ pub(super) use many::write_many;
 use old_file::OldFile;
 pub use staged::StagedFile;
 use temp_file::{ContentSource, TempFile};
-pub use temp_file::{is_temp_path, temp_name, temp_path};
 pub(super) use temp_file::{free_temp_name, remove_leftover};
+pub use temp_file::{is_temp_path, temp_name, temp_path};
 
 pub(super) fn write(
     path: &Path,

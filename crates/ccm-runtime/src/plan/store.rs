@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{
-    FileAttributes, FileError, FileInfo, FileKind, InspectOptions, NewContent, NewFile, TextError, random_secret,
+    FileAttributes, FileError, FileInfo, FileKind, InspectOptions, NewContent, NewFile, TextError,
+    random_secret,
 };
 use ccm_model::parse_timestamp;
 

@@ -5,6 +5,7 @@ use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, Value};
 
 use super::super::kinds::require;
+use super::super::meter::{add_counted, count_elements, measure};
 use super::{refused, unsuitable};
 
 /// Maximum nesting of what `combine` and `flatten` walk through.
@@ -14,36 +15,39 @@ const MAX_DEPTH: usize = 100;
 const MAX_PRODUCT: usize = 1 << 20;
 
 pub(super) fn add_filters(environment: &mut Environment<'static>) {
-    environment.add_filter("dict2items", dict_to_items);
-    environment.add_filter("items2dict", items_to_dict);
-    environment.add_filter("combine", combine);
-    environment.add_filter("union", |one: Value, two: Value| {
+    add_counted(environment, "dict2items", dict_to_items);
+    add_counted(environment, "items2dict", items_to_dict);
+    add_counted(environment, "combine", combine);
+    add_counted(environment, "union", |one: Value, two: Value| {
         Ok::<_, Error>(distinct(list("union", &one)?.into_iter().chain(list("union", &two)?)))
     });
-    environment.add_filter("intersect", |one: Value, two: Value| {
+    add_counted(environment, "intersect", |one: Value, two: Value| {
         let two = list("intersect", &two)?;
         Ok::<_, Error>(distinct(list("intersect", &one)?.into_iter().filter(|element| two.contains(element))))
     });
-    environment.add_filter("difference", |one: Value, two: Value| {
+    add_counted(environment, "difference", |one: Value, two: Value| {
         let two = list("difference", &two)?;
         Ok::<_, Error>(distinct(
             list("difference", &one)?.into_iter().filter(|element| !two.contains(element)),
         ))
     });
-    environment.add_filter("symmetric_difference", |one: Value, two: Value| {
+    add_counted(environment, "symmetric_difference", |one: Value, two: Value| {
         let (one, two) = (list("symmetric_difference", &one)?, list("symmetric_difference", &two)?);
         let only_one = one.iter().filter(|element| !two.contains(element));
         let only_two = two.iter().filter(|element| !one.contains(element));
         Ok::<_, Error>(distinct(only_one.chain(only_two).cloned()))
     });
-    environment.add_filter("flatten", flatten);
-    environment.add_filter("product", product);
+    add_counted(environment, "flatten", flatten);
+    add_counted(environment, "product", product);
 }
 
 fn list(filter: &str, value: &Value) -> Result<Vec<Value>, Error> {
     require(value)?;
     match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => Ok(value.try_iter()?.collect()),
+        ValueKind::Seq | ValueKind::Iterable => {
+            measure(value)?;
+            Ok(value.try_iter()?.collect())
+        }
         _ => Err(unsuitable(filter, "lists", value)),
     }
 }
@@ -154,6 +158,7 @@ fn product(first: Value, rest: Rest<Value>) -> Result<Vec<Value>, Error> {
         if rows.len().checked_mul(other.len()).is_none_or(|length| length > MAX_PRODUCT) {
             return Err(refused("the product has too many elements"));
         }
+        count_elements((rows.len() * other.len()) as u64)?;
         let extend = |row: &Vec<Value>, element: &Value| row.iter().chain([element]).cloned().collect();
         rows = rows.iter().flat_map(|row| other.iter().map(move |element| extend(row, element))).collect();
     }

@@ -9,24 +9,25 @@ use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
 use super::super::error::TemplateFault;
 use super::super::error_conversion::RaisedFault;
+use super::super::meter::add_counted;
 use super::super::values::{from_json, text_of};
 use super::{only_text, refused, text_argument};
 
 pub(super) fn add_filters(environment: &mut Environment<'static>) {
-    environment.add_filter("urlencode", url_encoded);
-    environment.add_filter("b64encode", |text: Value| {
+    add_counted(environment, "urlencode", url_encoded);
+    add_counted(environment, "b64encode", |text: Value| {
         Ok::<_, Error>(STANDARD.encode(only_text("b64encode", &text)?))
     });
-    environment.add_filter("b64decode", |text: Value| {
+    add_counted(environment, "b64decode", |text: Value| {
         let bytes = STANDARD.decode(only_text("b64decode", &text)?);
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
         text.ok_or_else(|| refused("this is no text in base64"))
     });
-    environment.add_filter("from_json", |text: Value| {
+    add_counted(environment, "from_json", |text: Value| {
         let json = serde_json::from_str(only_text("from_json", &text)?);
         json.map(|json: serde_json::Value| from_json(&json)).map_err(|_| refused("this is no JSON"))
     });
-    environment.add_filter("hash", hash);
+    add_counted(environment, "hash", hash);
 }
 
 fn hash(text: Value, algorithm: Option<String>) -> Result<String, Error> {

@@ -6,6 +6,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use super::super::error::TemplateFault;
 use super::super::error_conversion::RaisedFault;
+use super::super::meter::add_counted;
 use super::text::too_long;
 use super::{refused, text_argument};
 
@@ -13,9 +14,9 @@ use super::{refused, text_argument};
 const MAX_REGEX: usize = 1 << 20;
 
 pub(super) fn add_filters(environment: &mut Environment<'static>) {
-    environment.add_filter("regex_replace", replace);
-    environment.add_filter("regex_search", search);
-    environment.add_filter("regex_findall", find_all);
+    add_counted(environment, "regex_replace", replace);
+    add_counted(environment, "regex_search", search);
+    add_counted(environment, "regex_findall", find_all);
 }
 
 /// Options that all the filters have.

@@ -6,40 +6,41 @@ use minijinja::{Environment, Error, Value};
 use super::super::MAX_OUTPUT;
 use super::super::error::TemplateFault;
 use super::super::error_conversion::RaisedFault;
+use super::super::meter::add_counted;
 use super::super::methods::centered;
 use super::{only_text, refused, text_argument, unsuitable};
 
 pub(super) fn add_filters(environment: &mut Environment<'static>) {
-    environment.add_filter("indent", indent);
-    environment.add_filter("replace", replace);
-    environment.add_filter("center", |text: Value, width: Option<usize>| {
+    add_counted(environment, "indent", indent);
+    add_counted(environment, "replace", replace);
+    add_counted(environment, "center", |text: Value, width: Option<usize>| {
         let width = width.unwrap_or(80);
         too_long(width as u64)?;
         Ok::<_, Error>(centered(text_argument("center", &text, &mut String::new())?, width, ' '))
     });
-    environment.add_filter("truncate", truncate);
-    environment.add_filter("wordcount", |text: Value| {
+    add_counted(environment, "truncate", truncate);
+    add_counted(environment, "wordcount", |text: Value| {
         let mut written = String::new();
         let text = text_argument("wordcount", &text, &mut written)?;
         let is_part = |letter: char| letter == '_' || letter.is_alphanumeric();
         Ok::<_, Error>(text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()).count())
     });
-    environment.add_filter("basename", |path: Value| {
+    add_counted(environment, "basename", |path: Value| {
         let path = only_text("basename", &path)?;
         Ok::<_, Error>(path.rsplit('/').next().unwrap_or_default().to_owned())
     });
-    environment.add_filter("dirname", |path: Value| {
+    add_counted(environment, "dirname", |path: Value| {
         let path = only_text("dirname", &path)?;
         let head = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
         let trimmed = head.trim_end_matches('/');
         Ok::<_, Error>(if trimmed.is_empty() { head } else { trimmed }.to_owned())
     });
-    environment.add_filter("quote", |text: Value| {
+    add_counted(environment, "quote", |text: Value| {
         let mut written = String::new();
         Ok::<_, Error>(shell_quoted(text_argument("quote", &text, &mut written)?))
     });
-    environment.add_filter("comment", comment);
-    environment.add_filter("filesizeformat", file_size);
+    add_counted(environment, "comment", comment);
+    add_counted(environment, "filesizeformat", file_size);
 }
 
 pub(super) fn too_long(length: u64) -> Result<(), Error> {

@@ -318,7 +318,9 @@ fn file_with_several_names_in_a_shared_directory_is_not_given_away() {
     let root = scratch.at("");
     for mode in [0o1777, 0o777] {
         set_mode(&shared, mode);
-        for given in [owner(Some(NOBODY), None, None), owner(None, None, Some(0o644)), owner(None, Some(12), None)] {
+        for given in
+            [owner(Some(NOBODY), None, None), owner(None, None, Some(0o644)), owner(None, Some(12), None)]
+        {
             let why = "the file has 2 names, and every user can create names in its directory";
             let error = files().check_attributes(&path, given).expect_err("a refusal").to_string();
             assert!(error.replace(&root, "").contains(why), "{error}");
@@ -352,7 +354,10 @@ fn every_directory_above_is_judged() {
     for path in [&file, &by_link] {
         for given in [owner(Some(NOBODY), None, None), owner(None, None, Some(0o644))] {
             let error = files().set_attributes(path, given).expect_err("a refusal").to_string();
-            assert!(error.replace(&root, "").starts_with("the directory \"home\", on the way to "), "{error}");
+            assert!(
+                error.replace(&root, "").starts_with("the directory \"home\", on the way to "),
+                "{error}"
+            );
             assert!(files().check_attributes(path, given).is_err());
         }
         files().set_attributes(path, owner(None, None, Some(0o600))).expect("nobody gets more rights");

@@ -424,6 +424,38 @@ fn files_of_a_manifest_that_others_can_change_are_named_once() {
 }
 
 #[test]
+fn a_source_in_the_directory_of_another_user_is_warned_of() {
+    if !needs_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("theirs/file", "x");
+    scratch.write("tree/file", "x");
+    scratch.write("made/file", "x");
+    for directory in ["theirs", "tree"] {
+        std::os::unix::fs::chown(scratch.path().join(directory), Some(4401), None).expect("an owner");
+    }
+    let of = |source: &str| {
+        let properties = match source {
+            "tree" => "ensure: directory, recurse: true, ",
+            _ => "",
+        };
+        let manifest =
+            format!("ccm: {{resources: [{{file: [{{[dir]/to: {{{properties}source: {source}}}}}]}}]}}\n");
+        scratch.write("m.yaml", manifest.replace("[dir]", &scratch.at("")));
+        ccm(&scratch, &["apply", "m.yaml"]).run().stderr
+    };
+    assert_eq!(of("made/file"), "");
+    for source in ["theirs/file", &scratch.at("theirs/file")] {
+        let warning = "warning: others can change what this manifest does: [dir]/theirs (uid 4401)";
+        assert!(of(source).contains(warning), "{}", of(source));
+    }
+    std::fs::remove_file(scratch.path().join("to")).expect("a file");
+    let warning = "warning: others can change what this manifest does: [dir]/tree (uid 4401)";
+    assert!(of("tree").contains(warning), "{}", of("tree"));
+}
+
+#[test]
 fn manifest_below_the_directory_of_another_user_is_warned_of() {
     if !needs_root() {
         return;

@@ -75,6 +75,24 @@ fn a_rendered_manifest_has_the_same_state() {
 }
 
 #[test]
+fn queries_of_web_addresses_are_redacted() {
+    let scratch = Scratch::new();
+    let sha256 = "0".repeat(64);
+    scratch.write("m.yaml", format!("\
+ccm:
+  resources:
+    - file:
+        - /srv/a: {{source: 'https://example.com/a?token=hunter2', checksum: {sha256}}}
+    - archive:
+        - /srv/b.tar.gz: {{url: 'https://example.com/b.tar.gz?token=hunter2#x', owner: root, group: root, checksum: {sha256}}}
+"));
+    let called = ccm(&scratch, &["apply", "--render", "m.yaml"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert!(!called.stdout.contains("hunter2"), "{}", called.shown());
+    assert_eq!(called.stdout.matches("?[redacted]").count(), 2, "{}", called.shown());
+}
+
+#[test]
 fn a_manifest_with_errors_is_not_rendered() {
     let scratch = Scratch::new();
     scratch.write("m.yaml", "ccm: {resources: [{exec: {name: '{{ Data.x }}'}}]}\n");

@@ -6,8 +6,9 @@ use ccm_host::{OtherWriters, Writer, started_by, uid_of};
 
 use crate::manifest::LoadedManifest;
 use crate::session::{Notice, Session};
+use crate::statement::CopyKind;
 
-/// Warns of the files that manifests were read from and that somebody else can change than root, the user who runs ccm, and
+/// Warns of the files that manifests were read from, and of those that they copy, that somebody else can change than root, the user who runs ccm, and
 /// the one who called sudo. A signed manifest is as its approver has seen it.
 pub(crate) fn warn_of_writers(session: &Session, manifests: &[&LoadedManifest<'_>]) {
     let by = started_by();
@@ -16,7 +17,9 @@ pub(crate) fn warn_of_writers(session: &Session, manifests: &[&LoadedManifest<'_
     let others = OtherWriters::than(&trusted);
     let mut open: Vec<(PathBuf, Writer)> = Vec::new();
     for manifest in manifests.iter().filter(|manifest| manifest.input.reads().signed().is_none()) {
-        for found in manifest.input.reads().paths().iter().filter_map(|path| others.of(path)) {
+        let copied = manifest.copied_paths().into_iter().filter(|copied| copied.kind != CopyKind::Extracted);
+        let copied: Vec<PathBuf> = copied.map(|copied| copied.path).collect();
+        for found in manifest.input.reads().paths().iter().chain(&copied).filter_map(|path| others.of(path)) {
             // Several files may be in one open directory.
             if !open.contains(&found) {
                 open.push(found);

@@ -2,6 +2,8 @@
 
 mod sources;
 
+pub(crate) use sources::CopyKind;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

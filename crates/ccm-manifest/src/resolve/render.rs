@@ -29,8 +29,8 @@ use late::LateTexts;
 /// Renders a catalog as YAML that, applied from the same directory, results in the same state.
 ///
 /// One list holds the resources of all manifests, with every dependency as `require`. Comments name the
-/// omitted resources: those that are not managed or in noop. Secrets and properties that `sensitive` hides
-/// are redacted, late values stay expressions. A resource that can't be rendered is an error.
+/// omitted resources: those that are not managed or in noop. Secrets, queries of web addresses and properties that
+/// `sensitive` hides are redacted, late values stay expressions. A resource that can't be rendered is an error.
 pub fn render(catalog: &Catalog, loaded: &LoadResult<'_>) -> Result<String, Vec<Diagnostic>> {
     let graph = Graph::of(catalog);
     let renderer = Renderer { catalog, graph, loaded, redaction: Redaction::new(&loaded.data.secrets) };
@@ -239,6 +239,10 @@ impl Renderer<'_> {
             }
             let value = match (source, node.as_text(), resource.group) {
                 _ if is_hidden(table, &resource.properties, key) => redacted(property, &node),
+                (_, Some(url), _) if !is_late(waiting, &node) && has_query(url) => {
+                    let (address, _) = url.split_once('?').unwrap_or((url, ""));
+                    self.text(&format!("{address}?{REDACTED}"), syntax)
+                }
                 (Some(_), Some(path), Some(group)) if !is_late(waiting, &node) && !is_web_address(path) => {
                     let path = self.catalog.group(group).directory.join(path);
                     self.text(&path.to_string_lossy(), syntax)
@@ -362,6 +366,11 @@ impl Renderer<'_> {
             redaction: &self.redaction,
         }
     }
+}
+
+/// Returns `true` for a web address with a query, which may hold a token, as no message shows one.
+fn has_query(text: &str) -> bool {
+    is_web_address(text) && text.contains('?')
 }
 
 /// Writes a redacted property: its structure without its texts.

@@ -12,11 +12,43 @@ use ccm_resources::IgnoredPaths;
 use crate::machine::url_hint;
 use crate::manifest::LoadedManifest;
 
+/// Path that a resource copies or extracts.
+pub(crate) struct CopiedPath<'m> {
+    resource: &'m Resource,
+    /// The path.
+    pub(crate) path: PathBuf,
+    /// Use of the path.
+    pub(crate) kind: CopyKind,
+}
+
+/// Use of a path that a resource names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyKind {
+    /// The file is copied.
+    File,
+    /// The directory is copied with what is in it.
+    Tree,
+    /// The archive is extracted.
+    Extracted,
+}
+
 impl LoadedManifest<'_> {
     /// Reads the files that the resources copy or extract. A path that depends on results of the run is not known.
     pub(crate) fn local_sources(&self) -> Result<LocalSources, ManifestSignatureError> {
         let mut found = LocalSources::default();
+        for source in self.copied_paths() {
+            match source.kind {
+                CopyKind::Tree => self.add_tree(source.resource, &source.path, &mut found)?,
+                CopyKind::File | CopyKind::Extracted => self.add_file(&source.path, &mut found)?,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the paths that resources copy or extract and that no other resource makes.
+    pub(crate) fn copied_paths(&self) -> Vec<CopiedPath<'_>> {
         let managed = self.managed_paths();
+        let mut copied = Vec::new();
         for (index, resource) in self.catalog.resources.iter().enumerate() {
             // What another resource manages is made by the run.
             let is_made = |path: &Path| {
@@ -39,19 +71,16 @@ impl LoadedManifest<'_> {
                 if is_made(&path) {
                     continue;
                 }
-                if tree.is_some() {
-                    self.add_tree(resource, &path, &mut found)?;
-                } else {
-                    self.add_file(&path, &mut found)?;
-                }
+                let kind = tree.map_or(CopyKind::File, |_| CopyKind::Tree);
+                copied.push(CopiedPath { resource, path, kind });
             }
             if let Some(path) =
                 sources.extracted_file(resource).filter(|path| is_known(path) && !is_made(Path::new(path)))
             {
-                self.add_file(Path::new(path), &mut found)?;
+                copied.push(CopiedPath { resource, path: PathBuf::from(path), kind: CopyKind::Extracted });
             }
         }
-        Ok(found)
+        copied
     }
 
     /// Returns the paths that resources manage, with the positions of these resources.

@@ -134,19 +134,13 @@ mod tests {
         let alone = openat(CWD, &pipe, flags, Mode::empty()).expect("a pipe");
         let error = wait_for_writer(alone.as_fd(), Duration::from_millis(20)).expect_err("a refusal");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        let late = |mut to: Box<dyn io::Write + Send>| {
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(50));
-                to.write_all(b"text").expect("a reader");
-            })
-        };
         drop(alone);
         let (reader, writer) = io::pipe().expect("a pipe");
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
-        let writing = late(Box::new(writer));
+        let writing = std::thread::spawn(move || io::Write::write_all(&mut { writer }, b"text"));
         assert_eq!(read_at_most(Some(Path::new(&path)), 10).expect("a text"), b"text");
-        writing.join().expect("a writer");
-        ccm_testkit::shell("(sleep 0.05; echo text > pipe) > /dev/null 2>&1 &", scratch.path());
+        writing.join().expect("a thread").expect("a reader");
+        ccm_testkit::shell("(echo text > pipe) > /dev/null 2>&1 &", scratch.path());
         assert_eq!(read_at_most(Some(&pipe), 10).expect("a text"), b"text\n");
     }
 

@@ -30,7 +30,7 @@ pub struct AnalysedCommand {
     pub operands: Vec<AnalysedWord>,
     /// Variables that are set for the command, by name.
     pub variables: Vec<String>,
-    /// Texts of code that the command gets, and that are none of its words.
+    /// Texts that are none of the command's words and that it runs or loads: code, and values of variables.
     pub codes: Vec<AnalysedWord>,
     /// The shell opens files for the command, or gives it a text as input.
     pub is_redirected: bool,
@@ -236,6 +236,13 @@ impl AnalysedCommand {
             GuardClass::ProgramUnknown,
         ];
         self.findings.iter().any(|finding| unknown.contains(&finding.class))
+    }
+
+    /// Returns the words and texts that may name any program or path, with the positions of the words.
+    pub(crate) fn open_words(&self) -> impl Iterator<Item = (usize, &AnalysedWord)> {
+        let is_unknown = self.has_unknown_effects();
+        let words = self.words.iter().chain(&self.codes).enumerate().skip(1);
+        words.filter(move |(position, _)| is_unknown || *position >= self.words.len())
     }
 
     /// Returns the words joined by one blank, as patterns of an operator see them.

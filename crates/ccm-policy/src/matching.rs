@@ -153,7 +153,8 @@ impl RuleMatch {
             Subject::Change(_) => false,
         };
         if let (Subject::Command(command), Some(path), None) = (subject, &self.path, &self.resource)
-            && may_change
+            && purpose == MatchPurpose::Restrict
+            && is_about_paths
             && possible::may_name_path(path, command)
         {
             return Matching::Possible;

@@ -61,7 +61,7 @@ impl RuleIndex {
                     // A program that is not known may be any.
                     return (0..self.count).collect();
                 }
-                if command.has_unknown_effects() {
+                if command.open_words().next().is_some() {
                     return (0..self.count).collect();
                 }
                 (self.named(names.into_iter().flatten()), &command.effects)

@@ -279,10 +279,14 @@ impl ParsedArguments {
         rest: &mut impl Iterator<Item = &'w ShellWord>,
     ) {
         // Some programs have options with one dash and several letters beside clusters.
-        if let Some(spec) = table.iter().find(|spec| prefix.len() > 2 && spec.has_name(prefix)) {
-            let takes = spec.value == OptionValue::Required;
-            let value = takes.then(|| rest.next().cloned()).flatten();
-            self.push(prefix, Some(spec), value);
+        let whole = prefix.split('=').next().unwrap_or_default();
+        if let Some(spec) = table.iter().find(|spec| whole.len() > 2 && spec.has_name(whole)) {
+            let value = match spec.value {
+                _ if whole.len() < prefix.len() => Some(without_prefix(word, whole.len() + 1)),
+                OptionValue::Required => rest.next().cloned(),
+                _ => None,
+            };
+            self.push(whole, Some(spec), value);
             return;
         }
         let is_number = prefix.len() > 1 && prefix.bytes().skip(1).all(|byte| byte.is_ascii_digit());

@@ -359,7 +359,9 @@ impl Analyser<'_> {
                 self.write_path(call.index, archive, &call.context);
             }
         }
-        if words.iter().skip(1).any(|word| word.known_prefix().starts_with('@')) {
+        let is_options = |word: &ShellWord| word.known_prefix().starts_with('@');
+        // `-M` reads commands from standard input.
+        if words.iter().skip(1).any(is_options) || text.contains('M') {
             self.unlisted(call.index, call.name, "@");
         }
         if text.contains('x') {

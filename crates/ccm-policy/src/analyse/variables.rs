@@ -109,6 +109,9 @@ impl Analyser<'_> {
             return;
         }
         let is_judged = is_suspect(name, Some(value), None) || is_loaded(name, Some(value));
+        if is_judged && name != "PATH" {
+            self.record_code(index, value);
+        }
         let parts = text.split([':', ' ', '=', ',', ';']).map(|part| match part.strip_prefix('-') {
             Some(option) => option.find('/').and_then(|at| option.get(at..)).unwrap_or_default(),
             None => part,

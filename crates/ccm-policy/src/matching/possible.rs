@@ -11,9 +11,7 @@ const SEPARATORS: &str = "=,:;|&()<>`'\"{}@!";
 /// Returns the names of programs that the words may start by an option or a program that the tables do not list, each
 /// with the position of its word.
 pub(super) fn programs(command: &AnalysedCommand) -> impl Iterator<Item = (usize, &str)> {
-    let is_unknown = command.has_unknown_effects();
-    let words = command.words.iter().chain(&command.codes).enumerate().skip(1).filter(move |_| is_unknown);
-    words.flat_map(|(position, word)| {
+    command.open_words().flat_map(|(position, word)| {
         let names = parts(word).flat_map(with_attached).map(super::base);
         names.filter(|name| !name.is_empty()).map(move |name| (position, name))
     })
@@ -21,8 +19,7 @@ pub(super) fn programs(command: &AnalysedCommand) -> impl Iterator<Item = (usize
 
 /// Returns `true` if a word of a command, whose effects are not known, may name a path of a rule.
 pub(super) fn may_name_path(glob: &Glob, command: &AnalysedCommand) -> bool {
-    command.has_unknown_effects()
-        && command.words.iter().chain(&command.codes).skip(1).any(|word| may_be_path(glob, command, word))
+    command.open_words().any(|(_, word)| may_be_path(glob, command, word))
 }
 
 fn may_be_path(glob: &Glob, command: &AnalysedCommand, word: &AnalysedWord) -> bool {

@@ -45,6 +45,7 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
     let is_listed =
         |piece: &WordPiece| matches!(piece, WordPiece::Unknown { origin: UnknownOrigin::Listed { .. }, .. });
     if word.pieces.iter().any(is_listed)
+        && !shell_words::may_split_names(word)
         && let Some(words) = shell_words::listed_words(word)
     {
         return words.iter().flat_map(|word| resolve_one(word, directories)).collect();

@@ -148,7 +148,7 @@ pub(super) fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
             return None;
         }
         for value in values.iter() {
-            if is_many && value.pieces.iter().any(may_be_split) {
+            if is_many && value.pieces.iter().any(is_split) {
                 return None;
             }
             let mut inner = word.clone();
@@ -159,10 +159,19 @@ pub(super) fn listed_words(word: &ShellWord) -> Option<Vec<ShellWord>> {
     Some(done)
 }
 
-/// Returns `true` for a piece of a value that becomes several words without quotes, as names of files with blanks do.
-fn may_be_split(piece: &WordPiece) -> bool {
-    match piece {
-        WordPiece::Text { text, .. } => text.contains([' ', '\t', '\n']),
-        WordPiece::Pattern(_) | WordPiece::Unknown { .. } => true,
-    }
+/// Returns `true` for a piece of a value that becomes several words without quotes.
+fn is_split(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Text { text, .. } if text.contains([' ', '\t', '\n']))
+}
+
+/// Returns `true` for a word with the variable of a loop over patterns that is not in quotes: a name with a blank becomes
+/// several words, of which only the first lies where the pattern looks.
+pub(super) fn may_split_names(word: &ShellWord) -> bool {
+    let is_pattern = |piece: &WordPiece| matches!(piece, WordPiece::Pattern(_));
+    word.pieces.iter().any(|piece| match piece {
+        WordPiece::Unknown { origin: UnknownOrigin::Listed { words, .. }, is_many: true } => {
+            words.iter().any(|word| word.pieces.iter().any(is_pattern))
+        }
+        _ => false,
+    })
 }

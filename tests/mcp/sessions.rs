@@ -162,3 +162,18 @@ fn a_call_that_asks_is_answered_at_once_and_resumed_once_approved() {
     );
     assert_eq!(client.close().code, 0);
 }
+
+#[test]
+fn a_call_that_waits_is_withdrawn_at_the_end_of_its_connection() {
+    let Some(machine) = machine(ON_ASK) else { return };
+    approvers::add(&machine);
+    let mut client = LineClient::connect(&machine);
+    let asked = client.call("exec", json!({"command": "rm -rf build"}));
+    let code = asked["structuredContent"]["code"].as_str().expect("a code").to_owned();
+    let listed = || machine.run(&["approvals", "--json"]).stdout;
+    assert!(listed().contains("\"waiting\"") || listed().contains(&code), "{}", listed());
+    assert_eq!(client.close().code, 0);
+    assert!(listed().contains("it was withdrawn"), "{}", listed());
+    let approved = machine.run(&["approve", &code, "--yes"]);
+    assert_eq!(approved.code, 1, "{}", approved.shown());
+}

@@ -1,5 +1,6 @@
 //! The broker on its own thread.
 
+use std::cell::Cell;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use ccm_model::Stream;
 use ccm_runtime::{Canceller, Config, Job, spawn};
 use ccm_tool::{
-    BrokerConfig, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument,
+    AnswerKind, BrokerConfig, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument,
     ToolInputError, ToolName,
 };
 use serde_json::Value;
@@ -89,7 +90,8 @@ pub(crate) fn start(factory: BrokerFactory) -> io::Result<(mpsc::Sender<BrokerRe
 
 async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<BrokerRequest>) {
     let calls = LocalSet::new();
-    calls
+    let has_asked = Rc::new(Cell::new(false));
+    let broker = calls
         .run_until(async {
             let open = || Rc::new(ToolBroker::open((factory.config)()));
             let mut broker = open();
@@ -113,16 +115,27 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
                     }
                     BrokerRequest::Call(call) => {
                         let caller = ToolCaller { client: call.client.clone(), ..(factory.caller)(&broker) };
-                        tokio::task::spawn_local(answer_call(Rc::clone(&broker), caller, *call));
+                        let has_asked = Rc::clone(&has_asked);
+                        tokio::task::spawn_local(answer_call(Rc::clone(&broker), caller, *call, has_asked));
                     }
                 }
             }
+            broker
         })
         .await;
     calls.await;
+    if has_asked.get() {
+        // The client has gone. What can't be withdrawn ends at its time.
+        let _ = broker.end_connection(&(factory.caller)(&broker));
+    }
 }
 
-async fn answer_call(broker: Rc<ToolBroker>, caller: ToolCaller, call: BrokerCall) {
+async fn answer_call(
+    broker: Rc<ToolBroker>,
+    caller: ToolCaller,
+    call: BrokerCall,
+    has_asked: Rc<Cell<bool>>,
+) {
     let BrokerCall { tool, input, canceller, progress, answer, wait, .. } = call;
     let mut on_progress = |event: CallProgress<'_>| {
         let step = match event {
@@ -141,6 +154,7 @@ async fn answer_call(broker: Rc<ToolBroker>, caller: ToolCaller, call: BrokerCal
     } else {
         broker.call_and_wait(&tool, &input, context, wait).await
     };
+    has_asked.set(has_asked.get() || answered.kind == AnswerKind::ApprovalRequired);
     // Without a receiver the client has gone. The call is recorded.
     let _ = answer.send(answered);
 }

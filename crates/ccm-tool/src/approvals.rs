@@ -119,4 +119,10 @@ pub trait ApprovalDoor {
 
     /// Withdraws a call of this caller that waits.
     fn withdraw(&self, intent: &str, caller: &ToolCaller) -> Result<(), ApprovalFailure>;
+
+    /// Withdraws all calls of this caller that wait, because nobody can resume them once its connection has ended.
+    fn withdraw_all(&self, caller: &ToolCaller) -> Result<(), ApprovalFailure> {
+        let _ = caller;
+        Ok(())
+    }
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_approval::{
-    ApprovalRefusal, ApprovalState, IntendedAction, IntendedProgram, IntendedSandbox, IntentCaller,
-    IntentContent, IntentDocument, IntentEnd,
+    ApprovalRefusal, ApprovalState, ApprovalStore, IntendedAction, IntendedProgram, IntendedSandbox,
+    IntentCaller, IntentContent, IntentDocument, IntentEnd,
 };
 use ccm_host::started_by;
 use ccm_model::{error_layers, sha256};
@@ -196,6 +196,19 @@ impl ApprovalDoor for StoredIntents {
         let ended = intents.store().end(&found, IntentEnd::Withdrawn, None, intents.now());
         ended.map_err(|refusal| refused(&refusal, intent))?;
         Self::record(&intents, &found, "withdrawn", (None, None))
+    }
+
+    fn withdraw_all(&self, caller: &ToolCaller) -> Result<(), ApprovalFailure> {
+        let intents = self.intents()?;
+        let listed = intents.with(ApprovalStore::list).map_err(|error| unusable(&error.into()))?;
+        let waiting = listed.intents.into_iter().filter(|listed| listed.state.is_live());
+        for found in waiting.map(|listed| listed.intent).filter(|intent| is_of(intent, caller)) {
+            let reason = Some("its connection has ended".to_owned());
+            let ended = intents.store().end(&found, IntentEnd::Withdrawn, reason.clone(), intents.now());
+            ended.map_err(|refusal| refused(&refusal, &found.id))?;
+            Self::record(&intents, &found, "withdrawn", (None, reason))?;
+        }
+        Ok(())
     }
 }
 

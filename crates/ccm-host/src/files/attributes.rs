@@ -49,7 +49,7 @@ fn checked(path: &Path, attributes: FileAttributes) -> Result<(ResolvedPath, Own
         });
     }
     if has_several_names {
-        strangers::check_names(&resolved, stat.st_nlink.into())?;
+        strangers::check_names(&resolved, &stat)?;
     }
     if gives_rights {
         strangers::check_above(&resolved)?;

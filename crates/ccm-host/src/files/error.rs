@@ -83,7 +83,7 @@ pub enum FileError {
         /// Path of the file.
         path: PathBuf,
         /// Number of its names.
-        names: u64,
+        names: String,
         /// User, or the group, who can create names there.
         writer: Writer,
     },

@@ -1,6 +1,6 @@
 //! Directories in which strangers could have put what lies at a path.
 
-use rustix::fs::{AtFlags, CWD, statat};
+use rustix::fs::{AtFlags, CWD, Stat, statat};
 use rustix::process::geteuid;
 
 use super::resolve::ResolvedPath;
@@ -32,7 +32,7 @@ pub(super) fn check_above(resolved: &ResolvedPath) -> Result<(), FileError> {
 
 /// Returns an error for a file with several names in a directory where strangers make entries: one of them could have
 /// made this name for a file that lies elsewhere. The sticky bit keeps nobody from that.
-pub(super) fn check_names(resolved: &ResolvedPath, names: u64) -> Result<(), FileError> {
+pub(super) fn check_names(resolved: &ResolvedPath, file: &Stat) -> Result<(), FileError> {
     let directory = resolved.parent_stat()?;
     let trusted = [0, geteuid().as_raw()];
     let list = || access_list::of_open(&resolved.parent);
@@ -46,7 +46,12 @@ pub(super) fn check_names(resolved: &ResolvedPath, names: u64) -> Result<(), Fil
         }
     };
     match writers.into_iter().find(is_stranger) {
-        Some(writer) => Err(FileError::SeveralNames { path: resolved.path.clone(), names, writer }),
+        // The type of the number differs between machines.
+        Some(writer) => Err(FileError::SeveralNames {
+            path: resolved.path.clone(),
+            names: file.st_nlink.to_string(),
+            writer,
+        }),
         None => Ok(()),
     }
 }

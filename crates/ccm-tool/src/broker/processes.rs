@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::governed::GovernedCall;
 use super::{ToolBroker, new_intent};
 use crate::answer::{AnswerKind, ToolAnswer};
-use crate::approvals::StoredCall;
+use crate::approvals::{ApprovalFailure, StoredCall};
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::process_tools;
@@ -171,6 +171,12 @@ impl ToolBroker {
             }
             Err(failure) => refusal::unapproved(&failure),
         }
+    }
+
+    /// Ends the connection of a caller: its calls that wait for an approval are withdrawn. A caller without a connection
+    /// is a user, who can go on in another process.
+    pub fn end_connection(&self, caller: &ToolCaller) -> Result<(), ApprovalFailure> {
+        if caller.connection.is_none() { Ok(()) } else { self.approvals.withdraw_all(caller) }
     }
 
     /// Shows the state of a call that needed an approval.

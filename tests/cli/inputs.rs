@@ -437,12 +437,12 @@ fn a_source_in_the_directory_of_another_user_is_warned_of() {
     }
     let of = |source: &str| {
         let properties = match source {
-            "tree" => "ensure: directory, recurse: true, ",
+            "tree" => "ensure: directory, ",
             _ => "",
         };
         let manifest =
             format!("ccm: {{resources: [{{file: [{{[dir]/to: {{{properties}source: {source}}}}}]}}]}}\n");
-        scratch.write("m.yaml", manifest.replace("[dir]", &scratch.at("")));
+        scratch.write("m.yaml", manifest.replace("[dir]/", &scratch.at("")));
         ccm(&scratch, &["apply", "m.yaml"]).run().stderr
     };
     assert_eq!(of("made/file"), "");

@@ -120,6 +120,8 @@ struct Analyser<'a> {
     effects: usize,
     /// Part of the command that is judged.
     origin: FindingOrigin,
+    /// A command sets `HOME`, which `cd` follows in the texts that it runs.
+    sets_home: bool,
 }
 
 /// Circumstances of a command.
@@ -162,6 +164,7 @@ impl<'a> Analyser<'a> {
             is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
             effects: 0,
             origin: FindingOrigin::Words,
+            sets_home: false,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::dialect::{ShellDialect, is_name, is_special};
+use crate::dialect::{ShellDialect, is_special};
 use crate::follow::Follower;
 use crate::reading::{CommandRole, DoubtKind, ShellCommand, ShellDirectories, ShellInput, ShellWord};
 use crate::simple::{is_numeric, operand_span};
@@ -59,7 +59,7 @@ impl Follower<'_> {
             "wait" => self.doubt_options(&command, 'p'),
             "jobs" => self.doubt_options(&command, 'x'),
             "set" => self.set_options(&command, state),
-            "shopt" => self.shopt(&command),
+            "shopt" => self.shopt(&command, state),
             "alias" => self.alias(&command)?,
             "hash" => self.doubt_options_as(&command, 'p', DoubtKind::Renamed),
             "enable" => {
@@ -68,7 +68,7 @@ impl Follower<'_> {
             }
             "let" => self.let_builtin(&command, state)?,
             "bind" | "complete" | "compgen" | "compopt" | "fc" => self.doubt(DoubtKind::Code, command.span),
-            "test" | "[" => self.test(&command),
+            "test" | "[" => self.test(&command)?,
             _ => {}
         }
         self.finish(command);
@@ -283,16 +283,16 @@ impl Follower<'_> {
     }
 
     /// Judges `test -v name`, in whose name bash runs substitutions.
-    fn test(&mut self, command: &ShellCommand) {
+    fn test(&mut self, command: &ShellCommand) -> ReadResult<()> {
         let mut words = command.words.iter().skip(1).peekable();
         while let Some(word) = words.next() {
             let is_variable = matches!(word.text().as_deref(), Some("-v" | "-R"));
-            let is_plain =
-                words.peek().is_none_or(|next| next.text().is_some_and(|name| is_name(&name) || name == "]"));
-            if is_variable && !is_plain {
-                self.doubt(DoubtKind::VariableName, command.span);
+            let next = words.peek().filter(|_| is_variable).map(|next| next.text());
+            if let Some(name) = next.filter(|name| name.as_deref() != Some("]")) {
+                self.tested_name(name.as_deref(), command.span)?;
             }
         }
+        Ok(())
     }
 
     fn doubt_options(&mut self, command: &ShellCommand, flag: char) {

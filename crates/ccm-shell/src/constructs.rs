@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::follow::Follower;
 use crate::limits::ShellBudget;
+use crate::numbers::is_integer_variable;
 use crate::reading::{ShellAssignment, ShellDirectories, ShellWord};
 use crate::span::ShellSpan;
 use crate::state::{Flow, ShellState, VariableValue, is_integer, union};
@@ -84,6 +85,11 @@ impl Follower<'_> {
             [only] if !only.is_many() => Some(only.clone()),
             _ => None,
         };
+        let assigned: Vec<Option<ShellWord>> = match words {
+            Some(_) if is_integer_variable(name) => values.iter().cloned().map(Some).collect(),
+            Some(_) => Vec::new(),
+            None => vec![None],
+        };
         let is_numeric = |value: &ShellWord| value.text().is_some_and(|text| is_integer(&text));
         let is_number =
             |word: &WordNode| is_number_range(word) || word.literal().is_some_and(|text| is_integer(&text));
@@ -94,6 +100,9 @@ impl Follower<'_> {
             None if words.unwrap_or_default().iter().all(is_number) => Some(VariableValue::Number),
             None => listed(values, self.budget, span)?,
         };
+        for assigned in &assigned {
+            self.assigned_number(name, assigned.as_ref(), span, state)?;
+        }
         let mut construct = self.construct(state, span);
         construct.assignments.push(ShellAssignment { name: name.to_owned(), value: only, span });
         self.commands.push(construct);

@@ -16,6 +16,8 @@ struct Attributes {
     is_passed_on: bool,
     /// The value may be another one than what is written, now or after later assignments.
     changes_value: bool,
+    /// Each value is evaluated as an expression.
+    is_integer: bool,
     /// The declaration itself may fail, or set another variable of the name.
     may_set_another: bool,
 }
@@ -26,6 +28,7 @@ impl Attributes {
             is_fixed: builtin == "readonly",
             is_passed_on: builtin == "export",
             changes_value: false,
+            is_integer: false,
             // Outside a function, `local` is an error in bash.
             may_set_another: builtin == "local" && !is_in_function,
         }
@@ -37,6 +40,7 @@ impl Attributes {
         self.is_passed_on &= !flags.contains('f');
         self.is_fixed |= flags.contains('r') && builtin != "export";
         self.changes_value |= flags.contains(['l', 'u', 'c', 'i', 'n']);
+        self.is_integer |= flags.contains('i') && text.starts_with('-');
         self.may_set_another |= flags.contains('g') && is_in_function;
     }
 }
@@ -70,6 +74,15 @@ impl Follower<'_> {
             if !is_name(name) {
                 self.not_a_name(&text, command, word)?;
                 continue;
+            }
+            if matches!(name, "BASH_ALIASES" | "BASH_CMDS") {
+                let message = format!("`{name}` gives names of commands another meaning");
+                return Err(UnreadableText::unsupported(operand_span(command, word), message));
+            }
+            if value.is_some() && attributes.is_integer {
+                self.evaluated_word(&after_equals(word), span, state)?;
+            } else if value.is_some() {
+                self.assigned_number(name, Some(&after_equals(word)), span, state)?;
             }
             let is_list = value.is_some_and(|value| value.starts_with('('));
             if is_list {
@@ -116,6 +129,7 @@ impl Follower<'_> {
             state.invalidate();
             return Ok(None);
         };
+        self.assigned_number(&name, Some(&after_equals(word)), span, state)?;
         state.set(&name, None, self.budget, span)?;
         if attributes.is_fixed || attributes.changes_value {
             state.fix(&name, self.budget, span)?;

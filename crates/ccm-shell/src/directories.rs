@@ -19,9 +19,14 @@ impl Follower<'_> {
         let before = Arc::clone(&state.directories);
         let has_search_path = state.may_search_directories
             || command.assignments.iter().any(|assignment| assignment.name == "CDPATH");
-        let target = directory_operand(name, &command, state);
+        // `HOME=/etc cd`
+        let has_variables = command
+            .assignments
+            .iter()
+            .any(|assignment| matches!(&*assignment.name, "HOME" | "PWD" | "OLDPWD"));
+        let target = directory_operand(name, &command, state).filter(|_| !has_variables);
         let listed = match (&target, name) {
-            (None, "cd") if !has_search_path => listed_directories(&command, &before),
+            (None, "cd") if !has_search_path && !has_variables => listed_directories(&command, &before),
             _ => None,
         };
         state.set("OLDPWD", None, self.budget, span)?;

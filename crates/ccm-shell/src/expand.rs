@@ -215,7 +215,8 @@ impl Follower<'_> {
                 value.filter(|_| is_set)
             }
             ParameterOperation::Assign(operand) => {
-                self.single(operand, state)?;
+                let assigned = self.single(operand, state)?;
+                self.assigned_number(name, Some(&assigned), parameter.span, state)?;
                 if !is_set {
                     state.set(name, None, self.budget, parameter.span)?;
                 }

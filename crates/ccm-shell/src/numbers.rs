@@ -10,7 +10,7 @@ use crate::simple::printed;
 use crate::span::ShellSpan;
 use crate::state::{ShellState, VariableValue, is_integer};
 use crate::tree::{ArithmeticNode, ArithmeticToken, ConditionalNode, ParameterOperation, WordPart};
-use crate::unreadable::ReadResult;
+use crate::unreadable::{ReadResult, UnreadableText};
 
 impl Follower<'_> {
     /// Follows an expression. A value that may be anything but a number is a doubt.
@@ -59,7 +59,7 @@ impl Follower<'_> {
         }
     }
 
-    fn evaluated_word(
+    pub(crate) fn evaluated_word(
         &mut self,
         word: &ShellWord,
         span: ShellSpan,
@@ -148,6 +148,25 @@ impl Follower<'_> {
             && !self.may_set(name)
     }
 
+    /// Judges an assignment to a variable whose value bash evaluates as an expression, such as `RANDOM`. `None` for a value
+    /// that is not written.
+    pub(crate) fn assigned_number(
+        &mut self,
+        name: &str,
+        value: Option<&ShellWord>,
+        span: ShellSpan,
+        state: &mut ShellState,
+    ) -> ReadResult<()> {
+        match value {
+            _ if !is_integer_variable(name) => Ok(()),
+            Some(value) => self.evaluated_word(value, span, state),
+            None => {
+                self.doubt(DoubtKind::Arithmetic, span);
+                Ok(())
+            }
+        }
+    }
+
     /// Follows `[[ … ]]`.
     pub(crate) fn conditional(&mut self, node: &ConditionalNode, state: &mut ShellState) -> ReadResult<()> {
         for word in &node.operands {
@@ -159,12 +178,46 @@ impl Follower<'_> {
         }
         for word in &node.names {
             let value = self.single(word, state)?;
-            if !value.text().is_some_and(|name| crate::dialect::is_name(&name)) {
-                self.doubt(DoubtKind::VariableName, word.span);
-            }
+            self.tested_name(value.text().as_deref(), word.span)?;
         }
         Ok(())
     }
+}
+
+impl Follower<'_> {
+    /// Judges the name of a variable that is asked for, `test -v name`: bash evaluates a subscript in it.
+    pub(crate) fn tested_name(&mut self, name: Option<&str>, span: ShellSpan) -> ReadResult<()> {
+        match name {
+            Some(name) if crate::dialect::is_name(name) => {}
+            Some(name) if name.contains(['$', '`']) => {
+                let message = "bash runs the substitution in this name of a variable";
+                return Err(UnreadableText::unsupported(span, message));
+            }
+            _ => self.doubt(DoubtKind::VariableName, span),
+        }
+        Ok(())
+    }
+}
+
+/// Variables of bash whose values are integers, so that whatever is assigned is evaluated.
+const INTEGER_VARIABLES: [&str; 12] = [
+    "BASHPID",
+    "BASH_MONOSECONDS",
+    "BASH_SUBSHELL",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "HISTCMD",
+    "LINENO",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+];
+
+/// Returns `true` for a variable of bash to which expressions are assigned.
+pub(crate) fn is_integer_variable(name: &str) -> bool {
+    INTEGER_VARIABLES.contains(&name)
 }
 
 /// Returns `true` for a word that is a number, known or not.

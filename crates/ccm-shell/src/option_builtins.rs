@@ -59,7 +59,7 @@ impl Follower<'_> {
         }
     }
 
-    pub(crate) fn shopt(&mut self, command: &ShellCommand) {
+    pub(crate) fn shopt(&mut self, command: &ShellCommand, state: &mut ShellState) {
         let is_safe = command.words.iter().skip(1).all(|word| {
             word.text().is_some_and(|text| {
                 matches!(&*text, "-s" | "-u" | "-q" | "-p") || SAFE_OPTIONS.contains(&&*text)
@@ -67,6 +67,8 @@ impl Follower<'_> {
         });
         if !is_safe {
             self.doubt(DoubtKind::ShellOption, command.span);
+            // `cdable_vars` changes where `cd` leads, and `lastpipe` which shell sets a variable.
+            state.invalidate();
         }
     }
 

@@ -113,9 +113,14 @@ impl Follower<'_> {
         state: &mut ShellState,
         assignments: &mut Vec<ShellAssignment>,
     ) -> ReadResult<()> {
+        if matches!(&*node.name, "BASH_ALIASES" | "BASH_CMDS") {
+            let message = format!("`{}` gives names of commands another meaning", node.name);
+            return Err(UnreadableText::unsupported(node.span, message));
+        }
         let (value, known) = match &node.value {
             AssignedValue::Word(word) => {
                 let value = self.single(word, state)?;
+                self.assigned_number(&node.name, Some(&value), node.span, state)?;
                 let known = if node.appends { None } else { value_of(&value) };
                 (Some(value).filter(|_| !node.appends), known)
             }
@@ -123,11 +128,13 @@ impl Follower<'_> {
                 for word in words {
                     self.fields(word, state)?;
                 }
+                self.assigned_number(&node.name, None, node.span, state)?;
                 (None, None)
             }
             AssignedValue::Element { subscript, value } => {
                 self.arithmetic(subscript, state)?;
-                self.single(value, state)?;
+                let value = self.single(value, state)?;
+                self.assigned_number(&node.name, Some(&value), node.span, state)?;
                 (None, None)
             }
         };

@@ -98,6 +98,7 @@ impl Follower<'_> {
             found.push(builtin.otherwise.to_owned());
         }
         for name in found {
+            self.assigned_number(&name, None, span, state)?;
             state.set(&name, None, self.budget, span)?;
             command.assignments.push(ShellAssignment { name, value: None, span });
         }
@@ -109,6 +110,7 @@ impl Follower<'_> {
         match command.words.get(2).map(|word| (word, word.text().map(Cow::into_owned))) {
             None => {}
             Some((_, Some(name))) if is_name(&name) => {
+                self.assigned_number(&name, None, span, state)?;
                 state.set(&name, None, self.budget, span)?;
                 command.assignments.push(ShellAssignment { name, value: None, span });
             }
@@ -178,6 +180,7 @@ impl Follower<'_> {
                 state.invalidate();
             }
             Some(name) if is_name(&name) => {
+                self.assigned_number(&name, None, span, state)?;
                 state.set(&name, None, self.budget, span)?;
                 command.assignments.push(ShellAssignment { name, value: None, span });
             }

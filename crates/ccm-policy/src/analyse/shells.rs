@@ -9,11 +9,9 @@ use crate::effect::{CodeSource, Effect};
 use crate::guard_class::GuardClass;
 use crate::lookup::LookupPathKind;
 
-/// Shells that parse their options as dash and bash do.
+/// Shells that parse their options as dash and bash do. A text for another one, such as zsh, is read as one for `sh`, but never
+/// for certain.
 const KNOWN: [&str; 5] = ["sh", "dash", "ash", "bash", "rbash"];
-
-/// Shells with a language of their own. A text for them is read as one for `sh`, but never for certain.
-const OTHER_LANGUAGES: [&str; 9] = ["csh", "tcsh", "rc", "es", "nu", "elvish", "xonsh", "ion", "fish"];
 
 /// Long options of bash without a value.
 const LONG: [&str; 12] = [
@@ -59,8 +57,8 @@ const OPTION_NAMES: [&str; 20] = [
 ];
 
 /// Options of `-O` that do neither.
-const SHELL_OPTIONS: [&str; 7] =
-    ["nullglob", "dotglob", "globstar", "failglob", "nocasematch", "nocaseglob", "inherit_errexit"];
+const SHELL_OPTIONS: [&str; 6] =
+    ["nullglob", "dotglob", "globstar", "failglob", "nocasematch", "inherit_errexit"];
 
 /// What the options of a shell say.
 #[derive(Default)]
@@ -193,7 +191,7 @@ impl Analyser<'_> {
                 options.doubt(&option);
             }
         }
-        if OTHER_LANGUAGES.contains(&plain) && options.takes_text {
+        if !KNOWN.contains(&plain) && options.takes_text {
             options.doubt("-c");
         }
         let span = self.span(index);

@@ -20,6 +20,8 @@ impl Analyser<'_> {
         let environment = self.request.environment.iter();
         let variables: Vec<&(String, String)> = match context.depth {
             1 => environment.chain(&self.request.added_variables).collect(),
+            // What runs the text may have set another one.
+            _ if self.sets_home => Vec::new(),
             _ => environment.filter(|(name, _)| name == "HOME").collect(),
         };
         let directories = &context.directories;
@@ -92,6 +94,7 @@ impl Analyser<'_> {
     /// possible.
     fn reading(&mut self, reading: &ShellReading, context: &CommandContext, others: Option<&[String]>) {
         let printed = printed(reading);
+        self.sets_home |= reading.commands.iter().any(sets_home);
         let from = self.analysis.commands.len();
         for (position, command) in reading.commands.iter().enumerate() {
             let input = match &command.input {
@@ -255,4 +258,11 @@ fn printed(reading: &ShellReading) -> BTreeSet<usize> {
         matches!(name.as_deref(), Some("echo" | "printf"))
     };
     positions.filter(prints).collect()
+}
+
+/// Returns `true` for a command that sets `HOME`, or may do so for what it runs.
+fn sets_home(command: &ShellCommand) -> bool {
+    let is_named = |word: &ShellWord| word.known_prefix().starts_with("HOME=");
+    command.assignments.iter().any(|assignment| assignment.name == "HOME")
+        || command.words.iter().any(is_named)
 }

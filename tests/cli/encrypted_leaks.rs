@@ -65,12 +65,11 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
 /// Writes a manifest with a secret in each place that takes one, and returns the files that they are written for.
 fn site(scratch: &Scratch) -> BTreeSet<String> {
     key(scratch, "web1", 1);
-    let value = |number: usize, name: &str, depth: usize| {
-        let text = encrypted(scratch, &["--to", "web1.pub", "--as", name], &secret(number));
-        let indent = " ".repeat(depth);
-        text.lines()
-            .map(|line| format!("{indent}{}\n", line.strip_prefix("  ").unwrap_or(line)))
-            .collect::<String>()
+    let value =
+        |number: usize, name: &str| encrypted(scratch, &["--to", "web1.pub", "--as", name], &secret(number));
+    let at_margin = |text: String| {
+        let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
+        lines.join("\n")
     };
     let file = |number: usize, name: &str| {
         let text = encrypted(scratch, &["--to", "web1.pub"], &format!("{}\n", secret(number)));
@@ -80,7 +79,7 @@ fn site(scratch: &Scratch) -> BTreeSet<String> {
     file(5, "token.age");
     file(6, "read.age");
     scratch.write("app.conf.j2", "user=app\npassword={{ Data.templated }}\n");
-    scratch.write("data/level.yaml", format!("# of a level\n{}", value(7, "of_level", 0)));
+    scratch.write("data/level.yaml", format!("# of a level\n{}", at_margin(value(7, "of_level"))));
     scratch.write("holds", "#!/bin/sh\ntest \"$TOKEN\" || exit 1\necho \"got $TOKEN\"\necho \"$TOKEN\" >&2\ntouch begun\nread x < gate\nexit 0\n");
     shell(
         "chmod 755 holds && mkfifo gate && echo old=1 > settings.ini && echo first > lines",
@@ -105,13 +104,13 @@ fn site(scratch: &Scratch) -> BTreeSet<String> {
          \x20       - holds: {{command: ./holds, cwd: {dir}, logoutput: true, environment: {{TOKEN: \"${{Data.variable}}\"}}, require: ['file#{dir}/content']}}\n\
          \x20       - guarded: {{command: 'true', unless: 'test -n \"$TOKEN\" -a x = y', provider: shell, environment: {{TOKEN: \"${{Data.guard}}\"}}}}\n\
          \x20       - fails: {{command: 'echo \"$TOKEN\" >&2; exit 3', provider: shell, environment: {{TOKEN: \"${{Data.failing}}\"}}}}\n",
-        value(0, "content", 2),
-        value(1, "templated", 2),
-        value(2, "setting", 2),
-        value(3, "line", 2),
-        value(4, "variable", 2),
-        value(8, "guard", 2),
-        value(9, "failing", 2),
+        value(0, "content"),
+        value(1, "templated"),
+        value(2, "setting"),
+        value(3, "line"),
+        value(4, "variable"),
+        value(8, "guard"),
+        value(9, "failing"),
     );
     scratch.write("m.yaml", manifest);
     ["content", "templated", "token", "read", "level", "settings.ini", "lines"].map(str::to_owned).into()

@@ -181,7 +181,7 @@ fn tools_that_read_read_what_the_user_may_read() {
     scratch.write("lib/work/own.yaml", own);
     let secret = scratch.write("lib/work/secret.yaml", "password: hunter2\n");
     std::fs::set_permissions(secret, std::fs::Permissions::from_mode(0o600)).expect("a mode");
-    ccm_testkit::shell("mkfifo -m 666 pipe.yaml", &scratch.path().join("lib/work"));
+    shell("mkfifo -m 666 pipe.yaml", &scratch.path().join("lib/work"));
     let mut client = service.connect();
     let valid = client.call("validate", json!({"manifest": "/var/lib/work/own.yaml"}));
     assert_eq!(valid["structuredContent"]["valid"], true, "{valid}");

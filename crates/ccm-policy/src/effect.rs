@@ -17,6 +17,8 @@ pub struct Effect {
     pub link_target: LinkDestination,
     /// Only the beginning of the object is known, as in `/srv/$x`.
     pub is_partial: bool,
+    /// What is not known of a path may hold `..`, so that the path may lie anywhere.
+    pub may_climb: bool,
     /// Action on the object, such as `restart` of a service.
     pub action: Option<String>,
     /// The effect covers everything below the path.
@@ -108,6 +110,7 @@ impl Effect {
             object,
             link_target: LinkDestination::Same,
             is_partial: false,
+            may_climb: false,
             action: None,
             is_recursive: false,
             is_forced: false,

@@ -252,6 +252,9 @@ fn compare_path(glob: &Glob, effect: &Effect, purpose: MatchPurpose) -> Matching
 }
 
 fn compare_object(glob: &Glob, object: &str, effect: &Effect, purpose: MatchPurpose) -> Matching {
+    if effect.is_partial && effect.may_climb {
+        return Matching::at_most_possible(purpose == MatchPurpose::Restrict);
+    }
     if effect.is_partial {
         return Matching::at_most_possible(glob.may_match_prefix(object));
     }

@@ -180,11 +180,16 @@ pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<
     })
 }
 
-/// Returns `true` for the environment of a process that is not known, such as `/proc/$PPID/environ`.
-pub(super) fn is_any_environment(word: &ShellWord) -> bool {
-    let ends =
-        |piece: &WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.ends_with("/environ"));
-    word.known_prefix().starts_with("/proc/") && word.pieces.last().is_some_and(ends)
+/// Returns `true` for the environment, memory or files of a process that is not known, such as `/proc/$PPID/environ` and
+/// `/proc/$$/root/etc/shadow`.
+pub(super) fn is_of_any_process(word: &ShellWord) -> bool {
+    let text = |piece: &WordPiece| match piece {
+        WordPiece::Text { text, .. } => Some(format!("{text}/")),
+        _ => None,
+    };
+    let names = ["/environ/", "/mem/", "/root/", "/cwd/"];
+    word.known_prefix().starts_with("/proc/")
+        && word.pieces.iter().filter_map(text).any(|text| names.iter().any(|name| text.contains(name)))
 }
 
 /// Returns `true` if a pattern of a shell may match a name. A bracket stands for any character.
@@ -224,7 +229,7 @@ pub(super) fn is_secret(path: &str, in_home: Option<&str>) -> bool {
     let is_host_key = path
         .strip_prefix("/etc/ssh/")
         .is_some_and(|name| name.starts_with("ssh_host_") && !is_public_key(name));
-    let is_environment = path.starts_with("/proc/") && path.ends_with("/environ");
+    let is_environment = path.starts_with("/proc/") && (path.ends_with("/environ") || path.ends_with("/mem"));
     let in_home = in_home.is_some_and(|path| {
         let is_public = PUBLIC.contains(&path) || path.starts_with(".ssh/") && is_public_key(path);
         !is_public && SECRETS_IN_HOME.iter().any(|secret| is_within(path, secret))

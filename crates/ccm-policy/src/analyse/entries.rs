@@ -34,6 +34,10 @@ pub(super) struct Call<'c> {
     pub(super) is_installed: bool,
 }
 
+/// Programs that begin a shell if no command is named. `script` begins one beside its file.
+const BEGINS_SHELL: [&str; 9] =
+    ["fakechroot", "fakeroot", "fakeroot-ng", "i386", "linux32", "linux64", "pseudo", "setarch", "x86_64"];
+
 impl Analyser<'_> {
     /// Judges a call of a program by the program's entry.
     pub(super) fn entry(
@@ -126,7 +130,8 @@ impl Analyser<'_> {
         if writes_here && !is_report {
             self.writes_here(index, &call.context);
         }
-        if reads_code && !call.has_code && !is_report {
+        let begins_shell = BEGINS_SHELL.contains(&&*name) && call.operands.is_empty() || name == "script";
+        if (reads_code || begins_shell) && !call.has_code && !is_report {
             self.code_from_input(index, &name, commands, &call.context);
         }
         let objects = std::mem::take(&mut call.objects);

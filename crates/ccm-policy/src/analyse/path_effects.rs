@@ -64,8 +64,8 @@ impl Analyser<'_> {
             {
                 self.secret(index, &secret, "may read", span);
             }
-            if path.is_partial && credentials::is_any_environment(word) {
-                self.secret(index, "/proc/…/environ", "reads", span);
+            if (path.is_partial || path.is_pattern) && credentials::is_of_any_process(word) {
+                self.secret(index, "what belongs to a process", "reads", span);
             }
             let Some(path) = path.path else { continue };
             let reached = match &link_target {
@@ -320,6 +320,7 @@ impl Analyser<'_> {
         let is_partial = path.path.is_some() && (path.is_partial || path.is_pattern);
         Effect {
             is_partial,
+            may_climb: path.path.is_some() && path.is_partial,
             link_target: self.links(path, links::follow),
             ..Effect::new(kind, path.path.clone())
         }

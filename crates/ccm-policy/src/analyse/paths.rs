@@ -83,7 +83,9 @@ fn resolve_one(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<Wor
     let directory_end =
         if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
     let base = known.get(..directory_end).unwrap_or_default();
-    if known.is_empty() && is_partial {
+    // The files of a process may be any.
+    let is_any_process = (is_partial || is_pattern) && is_within(base, "/proc");
+    if known.is_empty() && is_partial || is_any_process {
         return vec![WordPath { path: None, climbing: None, is_partial, is_pattern }];
     }
     let resolved = |directory: &str| {

@@ -4,7 +4,7 @@ use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord, join_path};
 
 use super::entries::Call;
 use super::program_names::{self, CopiedProgram};
-use super::{Analyser, CommandContext};
+use super::{Analyser, CommandContext, CommandInput};
 use crate::analysis::{AnalysedWord, FindingOrigin, ProgramReference, WayOut};
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -114,7 +114,7 @@ impl Analyser<'_> {
         } else if own.is_none() {
             self.unknown_program(index, words, context);
             if !is_foreign {
-                self.unlisted_program(index, base, words);
+                self.unlisted_program(index, base, words, context);
             }
             self.suspected(index, words, commands, context);
         }
@@ -207,9 +207,13 @@ impl Analyser<'_> {
 
     /// Reports the arguments of a program of the system without an entry. A program of the workspace may do whatever it
     /// does without any argument as well.
-    fn unlisted_program(&mut self, index: usize, name: &str, words: &[ShellWord]) {
+    fn unlisted_program(&mut self, index: usize, name: &str, words: &[ShellWord], context: &CommandContext) {
         let reports = |word: &ShellWord| matches!(word.text().as_deref(), Some("--help" | "--version"));
-        if words.len() > 1 && !matches!(words, [_, only] if reports(only)) {
+        // Without a word, it may run what it reads.
+        let reads =
+            matches!(context.input, CommandInput::Pipe(_) | CommandInput::Text(_) | CommandInput::File(_));
+        let has_words = words.len() > 1 && !matches!(words, [_, only] if reports(only));
+        if has_words || words.len() == 1 && reads {
             let what = format!("the tables do not list `{name}`, so that its effects are not known");
             self.finding(index, GuardClass::OptionUnknown, what, self.span(index), Some(WayOut::AskOperator));
         }

@@ -53,5 +53,8 @@ fn only_texts_that_are_not_written_back_lose_bytes() {
     find(&root, &root, &mut found);
     found.sort_unstable();
     let listed: Vec<&str> = READ_ONLY.iter().map(|(file, _)| *file).collect();
-    assert_eq!(found, listed, "keep bytes that are written back; list a file that only reads or shows them");
+    assert_eq!(
+        found, listed,
+        "keep bytes that are written back; list a file that only reads or shows them in `READ_ONLY` of this file"
+    );
 }

@@ -83,8 +83,9 @@ fn edited_word(word: &ShellWord, edit: ValueEdit, operands: &[ShellWord]) -> Opt
         },
         ValueEdit::Replaced { all: true } => {
             let (from, to) = replacement(operands)?;
-            // A name must not become a path, or `..`.
-            if from.chars().count() != 1 || from == "/" || to.is_empty() || to.contains(['/', '.']) {
+            // A name must not become a path, `..` or an option.
+            let is_other = to.is_empty() || to.contains(['/', '.']) || to.starts_with('-');
+            if from.chars().count() != 1 || from == "/" || is_other {
                 return None;
             }
             mapped(&word.pieces, |text| text.replace(&*from, &to))

@@ -503,6 +503,7 @@ fn edits_of_values_are_followed() {
         // A name would become a path, or `..`.
         ("*; do p ${f//a/\\/}", "?"),
         ("*; do p \"${f//a/.}\"", "?"),
+        ("*; do p \"${f//a/-}\"", "?"),
         ("*; do p \"${f//a}\"", "?"),
     ] {
         assert_eq!(listed(text), expected, "{text}");

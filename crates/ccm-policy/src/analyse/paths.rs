@@ -65,7 +65,10 @@ fn resolve_one(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<Wor
                 // What follows a pattern may lead back up.
                 is_partial |= text.split('/').any(|part| part == "..");
             }
-            WordPiece::Pattern(_) => is_pattern = true,
+            WordPiece::Pattern(_) => {
+                is_pattern = true;
+                is_partial |= may_match_parent(&known, word.pieces.get(position..).unwrap_or_default());
+            }
             WordPiece::Unknown { origin: UnknownOrigin::Home(user), .. }
                 if position == 0 && !user.is_empty() =>
             {
@@ -107,6 +110,19 @@ fn resolve_one(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<Wor
         all.push(WordPath { path: None, climbing: None, is_partial: true, is_pattern });
     }
     all
+}
+
+/// Returns `true` for a pattern that may match `..`, as dash does it: `.?`, `.*`.
+fn may_match_parent(known: &str, pieces: &[WordPiece]) -> bool {
+    if !known.ends_with('.') || known.len() > 1 && !known.ends_with("/.") {
+        return false;
+    }
+    match pieces {
+        [WordPiece::Pattern('?'), WordPiece::Pattern('?'), ..] => false,
+        [WordPiece::Pattern('?'), WordPiece::Text { text, .. }, ..] => text.starts_with('/'),
+        [WordPiece::Pattern('['), WordPiece::Text { text, .. }, ..] => !text.starts_with(['!', '^']),
+        _ => true,
+    }
 }
 
 /// Returns the path of the address of a file, such as `file:///etc/x` and `FILE:/etc/x`.

@@ -115,7 +115,7 @@ impl Analyser<'_> {
             }
             SpecialRole::HttpItem => {
                 match prefix.split_once('@').filter(|(_, file)| !file.is_empty() || !is_known) {
-                    Some((name, _)) if !name.contains("://") && !name.is_empty() => {
+                    Some((name, _)) if !name.contains("://") => {
                         let file = shell_words::without_prefix(word, name.len() + 1);
                         self.read_path(call.index, &file, &call.context);
                         self.sent_file(call, &file);

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_shell::{
-    CommandRole, ShellCommand, ShellReading, ShellSearchPath, ShellWord, UnknownOrigin, WordPiece,
-};
+use ccm_shell::{ShellCommand, ShellReading, ShellWord, UnknownOrigin, WordPiece};
 
+use super::printed_numbers::is_plain;
 use super::shell_words::{self, TEMPORARY};
 use super::{Analyser, CommandContext};
 
@@ -80,10 +79,7 @@ impl Analyser<'_> {
         let is_known =
             |text: &str| matches!(text, "-d" | "--directory" | "-q" | "--quiet") || is_template(text);
         let is_trusted = self.locate("mktemp", context).is_none_or(|location| location.is_trusted);
-        let makes = command.role == CommandRole::Program
-            && command.assignments.is_empty()
-            && command.doubts.is_empty()
-            && *command.search_path == ShellSearchPath::Initial
+        let makes = is_plain(command)
             && arguments.iter().all(|text| is_known(text))
             && is_trusted
             && !commands.iter().any(names_directory);

@@ -1,22 +1,16 @@
 //! Rules on paths: a path that is not known may be that of the rule, and one that is known elsewhere is not.
 
 use ccm_policy::testing::PolicyMachine;
-use ccm_policy::{AnalysisLimits, Caller, NoValues, PolicyRequest, RequestInput, Workspace, analyse};
-use ccm_shell::ShellDialect;
+use ccm_policy::{AnalysisLimits, Caller, NoValues, analyse};
 
+use crate::reaching_out::request;
 use crate::rules_on_commands::{check, policy_of};
 
 fn verdicts(rule: &str, commands: &[&str]) -> Vec<&'static str> {
     let policy = policy_of(&format!("ccm_policy: 1\nrules: [{{match: {{{rule}}}, deny: final}}]\n"));
     let verdict = |command: &&str| {
-        let mut request = PolicyRequest::text(*command, ShellDialect::Bash, "/w");
-        request.environment = vec![
-            ("HOME".to_owned(), "/home/agent".to_owned()),
-            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
-        ];
-        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
-        request.input = RequestInput::Empty;
-        let analysis = analyse(&request, &PolicyMachine::debian(), &AnalysisLimits::default());
+        let analysed = request(command, Caller::Tool);
+        let analysis = analyse(&analysed, &PolicyMachine::debian(), &AnalysisLimits::default());
         policy.decide(&analysis, Caller::Tool, &NoValues).verdict.name()
     };
     commands.iter().map(verdict).collect()
@@ -84,6 +78,7 @@ fn paths_that_may_be_those_of_a_final_rule_are_refused() {
         "diff <(sort /etc/shadow) a",
         "t=$(mktemp -p \"$x\"); cat \"$t\"",
         "t=$(mktemp); cat \"$t$x\"",
+        "t=$(mktemp >x); cat \"$t\"",
         // Blanks and line ends take names apart.
         "git ls-files | xargs cat",
         "find . | xargs cat",

@@ -22,7 +22,8 @@ const FUNCTIONS: [&str; 8] = [
     "bind-shell",
 ];
 
-fn request(command: &str, caller: Caller) -> PolicyRequest {
+/// Returns a request for a text of bash.
+pub(crate) fn request(command: &str, caller: Caller) -> PolicyRequest {
     let mut request = PolicyRequest::text(command, ShellDialect::Bash, "/w");
     request.environment = vec![
         ("HOME".to_owned(), "/home/agent".to_owned()),
